@@ -1,0 +1,12 @@
+"""Self-checks: hand your function to the check of the same name, and read one hint at a time.
+
+>>> from attention_lib import check
+>>> def my_softmax(x):
+...     raise NotImplementedError
+>>> check.softmax(my_softmax)
+○ softmax: not written yet
+
+A check never raises, whatever it is given.
+It runs your function on inputs chosen so that the usual mistakes each give themselves away,
+and says which one it saw.
+"""
