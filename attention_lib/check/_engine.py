@@ -48,7 +48,9 @@ def check_function(name, answer, *, right, inputs, mistakes=(), rtol=1e-6, atol=
 
     def agrees(f, g, arguments):
         got, want = _run(f, arguments), _run(g, arguments)
-        return not isinstance(got, Exception) and _equal(got, want, rtol, atol)
+        if isinstance(got, Exception) or isinstance(want, Exception):
+            return type(got) is type(want)  # a mistake may show by failing on one of the inputs
+        return _equal(got, want, rtol, atol)
 
     for arguments in inputs:
         if agrees(answer, right, arguments):
@@ -59,7 +61,7 @@ def check_function(name, answer, *, right, inputs, mistakes=(), rtol=1e-6, atol=
         for mistake in mistakes:
             if all(agrees(answer, mistake.imitation, each) for each in inputs):
                 return Report(name, False, mistake.hint, mistake.name)
-        return Report(name, False, _describe(got, _run(right, arguments), arguments))
+        return Report(name, False, _describe(got, _run(right, arguments), arguments, rtol, atol))
     return Report(name, True, RIGHT)
 
 
@@ -97,11 +99,11 @@ def _equal(got, want, rtol, atol):
     try:
         got, want = np.asarray(got), np.asarray(want)
         return got.shape == want.shape and np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
-    except (TypeError, ValueError):  # not numbers, or not rectangular
+    except Exception:  # not numbers, not rectangular, or an object that cannot become an array
         return False
 
 
-def _describe(got, want, arguments):
+def _describe(got, want, arguments, rtol, atol):
     """Say how an answer that matches no known mistake differs from the right one."""
     shapes = ", ".join(str(np.shape(argument)) for argument in arguments)
     if isinstance(got, Exception):
@@ -109,11 +111,13 @@ def _describe(got, want, arguments):
     if got is None:
         return "it returns None: is the return missing?"
     try:
+        if np.iscomplexobj(got):
+            raise TypeError
         got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
-    except (TypeError, ValueError):
+    except Exception:
         return f"on input of shape {shapes} it returns a {type(got).__name__} where an array of numbers was expected"
     if got.shape != want.shape:
         return f"on input of shape {shapes} the result has shape {got.shape}, expected {want.shape}"
-    off = np.argwhere(~np.isclose(got, want, equal_nan=True))[0]
+    off = np.argwhere(~np.isclose(got, want, rtol, atol, equal_nan=True))[0]
     place = "".join(f"[{i}]" for i in off)
-    return f"on input of shape {shapes} result{place} is {got[tuple(off)]:.4g}, expected {want[tuple(off)]:.4g}"
+    return f"on input of shape {shapes} result{place} is {got[tuple(off)]:.6g}, expected {want[tuple(off)]:.6g}"
