@@ -4,42 +4,34 @@ import operator
 
 import numpy as np
 
+# A decorator. Overflow to inf and inf - inf = NaN follow the usual rules without a warning:
+# where they happen may be masked out, and then they are no concern of the caller's.
+quiet = np.errstate(all="ignore")
+
 
 def floats(**arrays):
     """Return the dtype a result has, and the arrays in the dtype to compute it in.
 
     Integers and bools count as float64.
     float16 is computed in float32: its largest number, 65504, is soon passed by a dot product.
-
-    Raises
-    ------
-    TypeError
-        If an array does not hold real numbers.
-    ValueError
-        If an argument is not rectangular.
     """
     arrays = {name: as_array(name, array) for name, array in arrays.items()}
     for name, array in arrays.items():
-        if array.dtype.kind not in "fiub":
+        if array.dtype.kind not in "fiub":  # floating, signed or unsigned integer, bool
             raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
     dtype = np.result_type(*(a if a.dtype.kind == "f" else np.float64 for a in arrays.values()))
     working = np.float32 if dtype == np.float16 else dtype
-    with np.errstate(over="ignore"):  # an integer beyond the float's range becomes inf
-        return dtype, [array.astype(working, copy=False) for array in arrays.values()]
+    return dtype, [array.astype(working, copy=False) for array in arrays.values()]
 
 
 def as_array(name, array):
-    """Return ``np.asarray(array)``; a ragged list is a `ValueError` that names the argument."""
+    """Return ``np.asarray(array)``, or an error that names the argument."""
+    if isinstance(array, np.ma.MaskedArray):  # asarray would bring back what it hides
+        raise TypeError(f"{name} must not be a masked array: pass its data, and what it hides as mask")
     try:
         return np.asarray(array)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array: {error}") from error
-
-
-def cast(array, dtype):
-    """Return the array in `dtype`; what is too large for float16 becomes inf without a warning."""
-    with np.errstate(over="ignore"):
-        return array.astype(dtype, copy=False)
 
 
 def check_matrix(name, array, shape):
@@ -63,28 +55,31 @@ def shapes(**arrays):
 
 def real_number(name, value):
     """Return `value` as a Python float, which never widens a float32 array as a NumPy scalar would."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
+    number = as_array(name, value)
+    if number.ndim > 0 or number.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be one real number, got {value!r}")
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be one real number, got {value!r}") from None
-    if not np.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value}")
-    return value
+    number = float(number)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
 
 
 def count(name, value):
     """Return `value` as a Python int of at least 0."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    try:
-        value = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    value = integer(name, value)
     if value < 0:
         raise ValueError(f"{name} must be 0 or more, got {value}")
     return value
+
+
+def integer(name, value):
+    """Return `value` as a Python int. True is no integer here: it is a slip of the pen."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
 
 
 def counts(name, values):
@@ -100,40 +95,32 @@ def counts(name, values):
 
 
 def as_mask(mask, shape):
-    """Return a boolean mask that broadcasts to `shape` ``(..., N, M)``, or say what to pass instead."""
-    mask = as_array("mask", mask)
-    if mask.dtype.kind in "iu":
-        raise TypeError(
-            f"mask must be boolean (True = may attend), got dtype {mask.dtype}: "
-            "pass mask=array.astype(bool) if 1 means may attend, or bias=array.astype(float) to add it to the scores"
-        )
-    if mask.dtype.kind != "b":
-        raise TypeError(
-            f"mask must be boolean (True = may attend), got dtype {mask.dtype}: pass an additive mask as bias"
-        )
-    check_against_scores("mask", mask, shape)
-    return mask
+    """Return a boolean array that broadcasts to the scores' `shape`, or say what to pass instead."""
+    return _for_scores("mask", mask, shape, kind="b", meaning="boolean (True = may attend)")
 
 
-def as_bias(bias, shape, dtype):
-    """Return a floating bias in `dtype` that broadcasts to `shape` ``(..., N, M)``, or say what to pass instead."""
-    bias = as_array("bias", bias)
-    if bias.dtype.kind == "b":
-        raise TypeError("bias must be floating, got dtype bool: pass a boolean mask as mask (True = may attend)")
-    if bias.dtype.kind != "f":
-        raise TypeError(
-            f"bias must be floating, got dtype {bias.dtype}: "
-            "pass bias=array.astype(float) to add it to the scores, or mask=array.astype(bool) if 1 means may attend"
-        )
-    check_against_scores("bias", bias, shape)
-    return cast(bias, dtype)
+def as_bias(bias, shape):
+    """Return a floating array that broadcasts to the scores' `shape`, or say what to pass instead."""
+    return _for_scores("bias", bias, shape, kind="f", meaning="floating (added to the scores)")
 
 
-def check_against_scores(name, array, shape):
-    """Refuse an array that does not broadcast with the scores, or that would stretch N or M."""
-    try:
+# What to pass instead, by the kind of array that was passed.
+_INSTEAD = {
+    "b": ": pass a boolean mask as mask",
+    "f": ": pass an additive mask as bias",
+    "i": ": pass mask=array.astype(bool) if 1 means may attend, or bias=array.astype(float) to add it to the scores",
+}
+_INSTEAD["u"] = _INSTEAD["i"]
+
+
+def _for_scores(name, array, shape, *, kind, meaning):
+    array = as_array(name, array)
+    if array.dtype.kind != kind:
+        raise TypeError(f"{name} must be {meaning}, got dtype {array.dtype}{_INSTEAD.get(array.dtype.kind, '')}")
+    try:  # it may add leading axes, but not queries or keys
         fits = np.broadcast_shapes(array.shape, shape)[-2:] == shape[-2:]
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(f"{name} must broadcast to the scores' shape {shape}, got shape {array.shape}")
+    return array

@@ -37,8 +37,8 @@ def causal_mask(n, m=None, *, align="bottom-right"):
 
     Notes
     -----
-    Used in chapter 08. Both alignments are in use; bottom-right is FlashAttention's since version 2.1
-    (https://github.com/Dao-AILab/flash-attention).
+    Used in chapter 08. Both alignments are in use; bottom-right is that of FlashAttention from its version 2.1
+    (https://github.com/Dao-AILab/flash-attention#21-change-behavior-of-causal-flag).
 
     Examples
     --------
@@ -46,10 +46,13 @@ def causal_mask(n, m=None, *, align="bottom-right"):
     array([[1, 1, 1, 1, 0],
            [1, 1, 1, 1, 1]])
     """
-    n, m = count("n", n), count("n" if m is None else "m", n if m is None else m)
+    n = count("n", n)
+    m = n if m is None else count("m", m)
     if align not in ("bottom-right", "top-left"):
         raise ValueError(f'align must be "bottom-right" or "top-left", got {align!r}')
-    return _offsets(n, m, align) <= 0
+    offset = m - n if align == "bottom-right" else 0
+    i, j = np.arange(n)[:, None], np.arange(m)  # (n, 1) and (m,) broadcast to (n, m)
+    return j <= i + offset
 
 
 def padding_mask(lengths, m):
@@ -77,7 +80,8 @@ def padding_mask(lengths, m):
     Notes
     -----
     Used in chapter 08, which says why keys are masked and padded queries are not.
-    Vaswani et al., 2017, arXiv:1706.03762, do not describe it; their implementation does it.
+    Vaswani et al., 2017, arXiv:1706.03762, do not mention padding. Their code masks it:
+    ``attention_bias_ignore_padding`` in https://github.com/tensorflow/tensor2tensor.
 
     Examples
     --------
@@ -89,7 +93,7 @@ def padding_mask(lengths, m):
     lengths, m = counts("lengths", lengths), count("m", m)
     if (lengths > m).any():
         raise ValueError(f"lengths must be at most m = {m}, got {lengths.max()}")
-    return np.arange(m) < lengths[..., None, None]
+    return np.arange(m) < lengths[..., None, None]  # (m,) and (..., 1, 1) -> (..., 1, m)
 
 
 def window_mask(n, m=None, *, left, right):
@@ -124,8 +128,8 @@ def window_mask(n, m=None, *, left, right):
 
     Notes
     -----
-    Used in chapter 08. Sliding windows are those of Beltagy, Peters and Cohan, "Longformer", 2020,
-    arXiv:2004.05150.
+    Used in chapter 08. Sliding windows are described by Beltagy, Peters and Cohan,
+    "Longformer: The Long-Document Transformer", 2020, arXiv:2004.05150.
 
     Examples
     --------
@@ -135,11 +139,13 @@ def window_mask(n, m=None, *, left, right):
            [0, 1, 1, 0],
            [0, 0, 1, 1]])
     """
-    n, m = count("n", n), count("n" if m is None else "m", n if m is None else m)
-    left = m + n if left is None else count("left", left)
-    right = m + n if right is None else count("right", right)
-    offsets = _offsets(n, m, "bottom-right")
-    return (-left <= offsets) & (offsets <= right)
+    n = count("n", n)
+    m = n if m is None else count("m", m)
+    left = np.inf if left is None else count("left", left)
+    right = np.inf if right is None else count("right", right)
+    i, j = np.arange(n)[:, None], np.arange(m)  # (n, 1) and (m,) broadcast to (n, m)
+    ahead = j - (i + m - n)  # how far the key stands after the query
+    return (-left <= ahead) & (ahead <= right)
 
 
 def block_diagonal_mask(lengths):
@@ -164,7 +170,8 @@ def block_diagonal_mask(lengths):
 
     Notes
     -----
-    Used in chapter 08. Packing is described by Krell et al., 2021, arXiv:2107.02027.
+    Used in chapter 08. Packing is described by Krell, Kosec, Perez and Fitzgibbon,
+    "Efficient Sequence Packing without Cross-contamination", 2021, arXiv:2107.02027.
 
     Examples
     --------
@@ -176,11 +183,5 @@ def block_diagonal_mask(lengths):
     lengths = counts("lengths", lengths)
     if lengths.ndim != 1:
         raise ValueError(f"lengths must have shape (s,), got shape {lengths.shape}")
-    owner = np.repeat(np.arange(len(lengths)), lengths)  # which sequence each token belongs to
-    return owner[:, None] == owner[None, :]
-
-
-def _offsets(n, m, align):
-    """Return key ``j``'s place minus query ``i``'s, shape (n, m)."""
-    start = m - n if align == "bottom-right" else 0
-    return np.arange(m)[None, :] - np.arange(n)[:, None] - start
+    owner = np.repeat(np.arange(len(lengths)), lengths.astype(int))  # the sequence each token belongs to
+    return owner[:, None] == owner  # (n, 1) and (n,) -> (n, n)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from attention_lib._arguments import cast, check_leading, check_matrix, floats, shapes
+from attention_lib._arguments import check_leading, check_matrix, floats, quiet, shapes
 from attention_lib.weights import attention_weights
 
 
+@quiet
 def attention(Q, K, V, *, mask=None, bias=None, scale=None, return_weights=False):
     r"""Return, for every query, the mean of the values weighted by its attention.
 
@@ -23,7 +24,7 @@ def attention(Q, K, V, *, mask=None, bias=None, scale=None, return_weights=False
         True where the query may attend to the key.
         What is masked out has no influence, even if it is NaN.
     bias : array_like of float, broadcasting to (..., N, M), optional
-        Added to the scores.
+        Added to the scores; ``-inf`` masks, as False in `mask` does.
     scale : float, optional
         The factor on the dot products, by default :math:`1/\sqrt{d_k}`.
     return_weights : bool, default False
@@ -66,8 +67,8 @@ def attention(Q, K, V, *, mask=None, bias=None, scale=None, return_weights=False
     if V.shape[-2] != K.shape[-2]:
         raise ValueError(f"K has M = {K.shape[-2]} but V has M = {V.shape[-2]} ({shapes(K=K, V=V)})")
     check_leading(weights=weights, V=V)
-    output = cast(_mix(weights, V), dtype)  # (..., N, M) @ (..., M, d_v) -> (..., N, d_v)
-    return (output, cast(weights, dtype)) if return_weights else output
+    output = _mix(weights, V).astype(dtype, copy=False)  # (..., N, M) @ (..., M, d_v) -> (..., N, d_v)
+    return (output, weights.astype(dtype, copy=False)) if return_weights else output
 
 
 def _mix(weights, V):
@@ -75,9 +76,8 @@ def _mix(weights, V):
     finite = np.isfinite(V)
     if finite.all():
         return weights @ V
-    output = weights @ np.where(finite, V, 0)
-    reads = (weights != 0).astype(V.dtype)
+    output = weights @ np.where(finite, V, 0)  # 0 times NaN or inf is NaN, so these go only where they are read
     for special, places in ((np.inf, V == np.inf), (-np.inf, V == -np.inf), (np.nan, np.isnan(V))):
-        with np.errstate(invalid="ignore"):  # inf and -inf read together are NaN, as in any sum
-            output = np.where(reads @ places.astype(V.dtype) > 0, output + special, output)
+        read = (weights != 0) @ places  # a product of booleans: is one of these places read?
+        output = output + np.where(read, special, 0)
     return output

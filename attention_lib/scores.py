@@ -2,11 +2,10 @@
 
 import math
 
-import numpy as np
-
-from attention_lib._arguments import cast, check_leading, check_matrix, floats, real_number, shapes
+from attention_lib._arguments import check_leading, check_matrix, floats, quiet, real_number, shapes
 
 
+@quiet
 def attention_scores(Q, K, *, scale=None):
     r"""Return the scaled dot product of every query with every key.
 
@@ -57,7 +56,7 @@ def attention_scores(Q, K, *, scale=None):
     if K.shape[-1] != d_k:
         raise ValueError(f"Q has d_k = {d_k} but K has d_k = {K.shape[-1]} ({shapes(Q=Q, K=K)})")
     check_leading(Q=Q, K=K)
-    # With no features every dot product is an empty sum, 0, under any scale.
+    # Without features every dot product is an empty sum, 0, and any scale will do.
     scale = 1 / math.sqrt(max(d_k, 1)) if scale is None else real_number("scale", scale)
-    with np.errstate(over="ignore", invalid="ignore"):  # inf or NaN in one key must not warn: it may be masked out
-        return cast(Q @ K.mT * scale, dtype)  # (..., N, d_k) @ (..., d_k, M) -> (..., N, M)
+    scores = Q @ K.mT * scale  # (..., N, d_k) @ (..., d_k, M) -> (..., N, M)
+    return scores.astype(dtype, copy=False)

@@ -1,13 +1,12 @@
 """Weights: scores turned into shares that sum to 1 (chapter 03)."""
 
-import operator
-
 import numpy as np
 
-from attention_lib._arguments import as_bias, as_mask, cast, floats
+from attention_lib._arguments import as_bias, as_mask, floats, integer, quiet
 from attention_lib.scores import attention_scores
 
 
+@quiet
 def softmax(x, axis=-1):
     r"""Return exponentials of `x` divided by their sum along `axis`.
 
@@ -16,7 +15,8 @@ def softmax(x, axis=-1):
     Parameters
     ----------
     x : array_like, at least 1-D, real
-        Scores. ``-inf`` gets weight 0; entries of ``+inf`` share all the weight equally.
+        Scores. ``-inf`` gets weight 0; entries of ``inf`` share all the weight equally;
+        one NaN makes every weight along `axis` NaN.
     axis : int, default -1
         The axis whose entries share the weight: the keys.
 
@@ -50,12 +50,14 @@ def softmax(x, axis=-1):
     >>> softmax([0.0, 0.0, 1000.0, 1000.0])
     array([0. , 0. , 0.5, 0.5])
     """
-    dtype, shifted, axis = _shifted("x", x, axis)
-    e = np.exp(shifted)
+    dtype, x = _less_its_maximum(x, axis)
+    e = np.exp(x)
     total = e.sum(axis=axis, keepdims=True)
-    return cast(e / np.where(total == 0, 1, total), dtype)  # a total of 0: nothing to share
+    # The largest entry adds exp(0) = 1. A total below 1 is 0: every entry was -inf, and stays without weight.
+    return (e / np.maximum(total, 1)).astype(dtype, copy=False)
 
 
+@quiet
 def log_softmax(x, axis=-1):
     r"""Return the logarithm of ``softmax(x)``, finite even where the weight itself rounds to 0.
 
@@ -64,7 +66,7 @@ def log_softmax(x, axis=-1):
     Parameters
     ----------
     x : array_like, at least 1-D, real
-        Scores.
+        Scores; ``-inf``, ``inf`` and NaN as in `softmax`.
     axis : int, default -1
         The axis whose entries share the weight.
 
@@ -94,11 +96,12 @@ def log_softmax(x, axis=-1):
     >>> log_softmax([0.0, 1000.0])
     array([-1000.,     0.])
     """
-    dtype, shifted, axis = _shifted("x", x, axis)
-    total = np.exp(shifted).sum(axis=axis, keepdims=True)
-    return cast(shifted - np.log(np.where(total == 0, 1, total)), dtype)
+    dtype, x = _less_its_maximum(x, axis)
+    total = np.exp(x).sum(axis=axis, keepdims=True)
+    return (x - np.log(np.maximum(total, 1))).astype(dtype, copy=False)  # as in softmax
 
 
+@quiet
 def softmax_jacobian(p):
     r"""Return how each weight moves with each score: ``diag(p) - p pᵀ``.
 
@@ -124,7 +127,8 @@ def softmax_jacobian(p):
     Notes
     -----
     Derived in chapter 03.
-    For weights that sum to 1 no eigenvalue is above 1/2 (arXiv:2510.23012).
+    For weights that sum to 1 no eigenvalue is above 1/2:
+    Nair, "Softmax is 1/2-Lipschitz: A tight bound across all ℓp norms", 2025, arXiv:2510.23012.
 
     Examples
     --------
@@ -135,10 +139,12 @@ def softmax_jacobian(p):
     dtype, (p,) = floats(p=p)
     if p.ndim == 0:
         raise ValueError("p must have shape (..., n), got shape ()")
-    column, row = p[..., :, None], p[..., None, :]
-    return cast(column * np.eye(p.shape[-1], dtype=p.dtype) - column * row, dtype)
+    column, row = p[..., :, None], p[..., None, :]  # (..., n, 1) and (..., 1, n)
+    jacobian = column * np.eye(p.shape[-1], dtype=p.dtype) - column * row  # (..., n, n)
+    return jacobian.astype(dtype, copy=False)
 
 
+@quiet
 def attention_weights(Q, K, *, mask=None, bias=None, scale=None):
     r"""Return, for every query, the share of its attention that each key gets.
 
@@ -153,7 +159,7 @@ def attention_weights(Q, K, *, mask=None, bias=None, scale=None):
     mask : array_like of bool, broadcasting to (..., N, M), optional
         True where the query may attend to the key.
     bias : array_like of float, broadcasting to (..., N, M), optional
-        Added to the scores.
+        Added to the scores; ``-inf`` masks, as False in `mask` does.
     scale : float, optional
         The factor :math:`c`, by default :math:`1/\sqrt{d_k}`.
 
@@ -188,24 +194,18 @@ def attention_weights(Q, K, *, mask=None, bias=None, scale=None):
     dtype, (Q, K) = floats(Q=Q, K=K)
     scores = attention_scores(Q, K, scale=scale)  # (..., N, M)
     if bias is not None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = scores + as_bias(bias, scores.shape, scores.dtype)
+        bias = as_bias(bias, scores.shape).astype(scores.dtype, copy=False)
+        # Select where it is -inf: added to a score of inf or NaN it would give NaN, not -inf.
+        scores = np.where(bias == -np.inf, -np.inf, scores + bias)
     if mask is not None:
-        # Select, never multiply or add: NaN times 0 is NaN, and NaN plus -inf is NaN.
         scores = np.where(as_mask(mask, scores.shape), scores, -np.inf)
-    return cast(softmax(scores), dtype)
+    return softmax(scores).astype(dtype, copy=False)
 
 
-def _shifted(name, x, axis):
-    """Return the result's dtype, `x` less its maximum along `axis` in the working dtype, and the axis."""
-    dtype, (x,) = floats(**{name: x})
-    try:
-        axis = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"axis must be an integer, got {axis!r}") from None
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"{name} has no axis {axis}: its shape is {x.shape}")
-    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):  # inf - inf, chosen against below
-        shifted = np.where(x == top, 0, x - top)  # the largest is 0 exactly, even where it is +inf
-    return dtype, np.where(x == -np.inf, -np.inf, shifted), axis
+def _less_its_maximum(x, axis):
+    """Return the dtype of the result, and `x` less its maximum along `axis`, in the dtype to compute in."""
+    dtype, (x,) = floats(x=x)
+    if not -x.ndim <= integer("axis", axis) < x.ndim:
+        raise ValueError(f"x has no axis {axis}: its shape is {x.shape}")
+    top = x.max(axis=axis, keepdims=True, initial=np.finfo(x.dtype).min)  # finite even where every entry is -inf
+    return dtype, np.where(x == top, 0, x - top)  # 0 at the maximum even where it is inf: inf - inf is NaN
