@@ -11,4 +11,12 @@ It runs your function on inputs chosen so that the usual mistakes each give them
 and says which one it saw.
 """
 
-__all__ = []
+from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
+
+__all__ = [
+    "batched_scores",
+    "lone_winner",
+    "pearson",
+    "score_matrix",
+    "tokens_from_scores",
+]
