@@ -1,7 +1,52 @@
 # Every command sets itself up: a virtual environment in .venv, made again when the requirements change.
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
+# It needs Python 3.11 or newer, git and make. Name a Python with: make book PYTHON=/path/to/python
+
+# A version that the tests run on, if there is one; else the first that is new enough.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo "$$p"; exit; }; \
+	done; echo python3)
+RUN    := .venv/bin/python
+PORT   ?= 8000
+SETUP   = @command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.11 or newer: \
+	https://www.python.org/downloads/"; exit 1; }; "$(PYTHON)" tools/environment.py
+
+# What a reader has set up for their own notebooks must not change ours.
+unexport PYTHONPATH PYTHONHOME MPLBACKEND
+export IPYTHONDIR              := $(CURDIR)/.venv/ipython
+export MPLCONFIGDIR            := $(CURDIR)/.venv/matplotlib
+export JUPYTER_PREFER_ENV_PATH := 1
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve test run clean
+
+help:
+	@echo 'make book              build the pages from the stored outputs, and say where they are'
+	@echo 'make serve             build them and show them at http://127.0.0.1:8000/ (another port: PORT=8001)'
+	@echo 'make test              check everything: library, numbers, chapters, pages'
+	@echo 'make run               run every chapter again and store its outputs'
+	@echo 'make run CHAPTER=02    run one'
+	@echo 'make clean             remove what was built (the environment too: rm -r .venv)'
+	@echo
+	@echo 'Each sets up what it needs in .venv, with Python 3.11 or newer (another one: PYTHON=python3.13).'
+
+book:
+	$(SETUP) requirements.txt
+	@$(RUN) tools/book.py
+
+serve:
+	$(SETUP) requirements.txt
+	@$(RUN) tools/book.py --serve --port $(PORT)
+
+# One worker a core. A chapter's cells stay together and in order (loadscope); pyproject.toml has the rest.
+test:
+	$(SETUP) requirements-test.txt
+	@$(RUN) -m pytest -n logical --dist loadscope
+
+run:
+	$(SETUP) requirements.txt
+	@$(RUN) tools/notebooks.py $(CHAPTER)
+
+clean:
+	rm -rf _build .pytest_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -5,13 +5,13 @@ So ``git diff`` after a run shows exactly what changed, and a test can compare.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-from tqdm import tqdm
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
@@ -20,6 +20,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it changes from machine to machine
 }
+CELL_METADATA = ("tags", "mystnb", "jupyter")  # what readers and the build use; an editor's notes go
 
 
 def find(chapter=None):
@@ -47,9 +48,9 @@ def normalise(notebook):
     """Take out, in place, everything that running or saving adds and reading does not need."""
     description = notebook.metadata.get("myst")
     notebook.metadata = nbformat.from_dict(METADATA | ({"myst": description} if description else {}))
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        for key in ("execution", "collapsed", "scrolled", "trusted", "editable", "slideshow"):
-            cell.metadata.pop(key, None)
+        cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in CELL_METADATA if cell.metadata.get(key)})
         cell.pop("attachments", None)
         cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
         if cell.cell_type == "code":
@@ -74,22 +75,43 @@ def text_of(notebook):
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
 
 
-def main():
+def store(path, text):
+    """Write the whole file or nothing: a run that is cut short must not leave half a chapter."""
+    beside = path.with_suffix(".new")
+    try:
+        beside.write_text(text, "utf8", newline="\n")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def update(path, execute=True):
+    """Run one chapter and store it in normal form; return whether the file changed."""
+    notebook = nbformat.read(path, as_version=4)
+    if execute:
+        run(notebook, path.parent)
+    text = text_of(normalise(notebook))
+    changed = text.encode() != path.read_bytes()
+    if changed:
+        store(path, text)
+    return changed
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("chapter", nargs="?", help="the start of one chapter's file name, such as 02")
     parser.add_argument("--no-run", action="store_true", help="only put the notebooks in normal form")
-    arguments = parser.parse_args()
-    for path in tqdm(find(arguments.chapter), unit="chapter", disable=None):
-        notebook = nbformat.read(path, as_version=4)
-        if not arguments.no_run:
-            try:
-                run(notebook, path.parent)
-            except CellExecutionError as error:  # the file stays as it was
-                sys.exit(f"{path.relative_to(ROOT)}: a cell failed, and the file was left as it was.\n{error}")
-        new = text_of(normalise(notebook))
-        if new != path.read_text("utf8"):
-            path.write_text(new, "utf8")
-            tqdm.write(f"changed: {path.relative_to(ROOT)}")
+    arguments = parser.parse_args(arguments)
+    failed = 0
+    for path in find(arguments.chapter):
+        print(f"{path.name} ", end="", flush=True)
+        try:
+            print("changed" if update(path, execute=not arguments.no_run) else "as it was", flush=True)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            failed += 1
+            print(f"failed in a cell; the file is as it was.\n{error}", flush=True)
+    if failed:
+        sys.exit(f"\nChapters that failed: {failed}. Mend the cell shown above, then run again: make run CHAPTER=02")
 
 
 if __name__ == "__main__":
