@@ -11,12 +11,30 @@ It runs your function on inputs chosen so that the usual mistakes each give them
 and says which one it saw.
 """
 
+from attention_lib.check.formula import (
+    attention_shapes,
+    loudness,
+    scaled_attention,
+    self_attention_columns,
+    soft_lookup,
+)
+from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
 from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
 
 __all__ = [
+    "aim",
+    "attention_shapes",
     "batched_scores",
+    "equivariance_gap",
+    "gaussian_attention",
+    "leave_one_out",
     "lone_winner",
+    "loudness",
+    "mix",
     "pearson",
+    "scaled_attention",
     "score_matrix",
+    "self_attention_columns",
+    "soft_lookup",
     "tokens_from_scores",
 ]
