@@ -4,9 +4,10 @@ A stored figure is an SVG whose bytes depend on nothing but its data,
 so the notebook check compares figures as strictly as text.
 """
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 # 4.6 inches are 442 CSS pixels. On a phone the figure shrinks to about 350, and its 11-point text
 # (14.7 pixels) to 11.6: still readable. So no figure is wider, and no text smaller.
@@ -19,8 +20,9 @@ COLORS = ("#0072b2", "#d55e00", "#008a64", "#a8558a", "#8a6d00")
 MAP = "cividis"  # perceptually even, and the same to readers who see red and green alike
 
 # Numbers inside coloured cells. The book's build swaps pure black for a light ink in the dark theme;
-# these two are not pure, so they stay with the cell they were chosen for.
-ON_LIGHT, ON_DARK = "#010101", "#fefefe"
+# the first two are not pure, so they stay with the cell they were chosen for.
+# A cell of NaN or infinity has no colour: its ink is pure, and changes with the page.
+ON_LIGHT, ON_DARK, ON_PAGE = "#010101", "#fefefe", "#000000"
 
 
 def use_book_style():
@@ -49,7 +51,10 @@ def use_book_style():
             "svg.hashsalt": "attention",  # ids that do not change from run to run
         }
     )
-    set_matplotlib_formats("svg", metadata={"Date": None})
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():  # in a notebook
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def heatmap(
@@ -70,7 +75,7 @@ def heatmap(
     Parameters
     ----------
     matrix : array_like, shape (n, m)
-        The entries.
+        The entries. NaN and infinities are printed on a cell without colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure whose height fits the rows.
     rows, columns : sequence of str, optional
@@ -92,7 +97,7 @@ def heatmap(
     Raises
     ------
     ValueError
-        If `matrix` is not 2-D, or a list of names has the wrong length.
+        If `matrix` is not 2-D or has no entries, or a list of names has the wrong length.
 
     Examples
     --------
@@ -103,18 +108,21 @@ def heatmap(
     matrix = np.asarray(matrix, dtype=float)
     if matrix.ndim != 2:
         raise ValueError(f"matrix must have shape (n, m), got shape {matrix.shape}")
+    if matrix.size == 0:
+        raise ValueError(f"matrix must have entries to draw, got shape {matrix.shape}")
     n, m = matrix.shape
     rows, columns = _names("rows", rows, n), _names("columns", columns, m)
     if ax is None:
         _, ax = plt.subplots(figsize=(WIDTH, 1.0 + 0.4 * n))
-    image = ax.imshow(matrix, aspect="auto", vmin=vmin, vmax=vmax)
+    image = ax.imshow(matrix, cmap=MAP, aspect="auto", vmin=vmin, vmax=vmax)
     ax.set_xticks(range(m), columns)
     ax.set_yticks(range(n), rows)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     for i, j in np.ndindex(n, m):
-        text = f"{matrix[i, j]:.{digits}f}".replace("-", "−")
+        text = f"{matrix[i, j]:z.{digits}f}"  # z: what rounds to zero has no sign
+        text = text.replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
         ax.text(j, i, text, ha="center", va="center", color=_ink(image, matrix[i, j]))
     return ax
 
@@ -128,6 +136,8 @@ def _names(argument, names, length):
 
 def _ink(image, value):
     """Return the colour that reads best on the colour of `value`."""
+    if not np.isfinite(value):
+        return ON_PAGE
     red, green, blue, _ = image.cmap(image.norm(value))
     luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
     # 0.179 is where black and white have the same contrast (WCAG 2.2, relative luminance)
