@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 COLAB_BRANCH = "colab"  # holds the copies that Colab opens: .github/workflows/publish.yml pushes them
-SSH_HOSTS = {"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org"}
+SAME = {  # names of one host
+    "www.github.com": "github.com",
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
 # Names that mean something inside one network only, and names that are reserved for examples.
 PRIVATE = {"localhost", "local", "internal", "intranet", "lan", "home", "corp", "arpa", "test", "example", "invalid"}
 
@@ -137,7 +142,7 @@ def web_address(remote):
         scheme, host, port, path = split(remote.strip())
     except ValueError:  # a port that is no number, brackets that do not close
         return None
-    host = SSH_HOSTS.get(host, host)
+    host = SAME.get(host, host)
     labels = host.split(".")
     names = re.sub(r"(\.git)?/*$", "", path.strip("/")).split("/")
     public = len(labels) > 1 and not labels[-1].isdigit() and labels[-1] not in PRIVATE
