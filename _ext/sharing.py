@@ -6,6 +6,7 @@ What is not known is left out, and the build says so, as information: a copy wit
 
 import html
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,8 +41,6 @@ def configure(app, config):
     config.html_baseurl = config.ogp_site_url = base
     config.notfound_urls_prefix = prefix
     config.notfound_context = {"title": "Page not found", "body": NOT_FOUND.format(prefix=prefix)}
-    if not base:
-        config.suppress_warnings = [*config.suppress_warnings, "sitemap.configuration"]  # no address, no sitemap
     news = say(config.book_repository, source, base)
     app.connect("build-finished", lambda app, exception: logger.info(news))  # last, where people look
 
@@ -121,6 +120,20 @@ def write_notebooks(app, exception):
             copy.write_text(ready(source.read_text("utf8"), app.config.book_repository), "utf8")
 
 
+def write_sitemap(app, exception):
+    """List the pages, each with the date of its last change, where their address is known."""
+    base = app.config.html_baseurl
+    if exception or app.builder.format != "html" or not base:
+        return
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">']
+    for name in sorted(app.env.found_docs):
+        seconds, _ = app.env.git_last_updated.get(name) or (None, None)
+        changed = datetime.fromtimestamp(int(seconds), UTC).isoformat() if seconds else ""
+        lastmod = f"<lastmod>{changed}</lastmod>" if changed else ""
+        lines.append(f"<url><loc>{html.escape(base + app.builder.get_target_uri(name))}</loc>{lastmod}</url>")
+    Path(app.outdir, "sitemap.xml").write_text("\n".join([*lines, "</urlset>"]) + "\n", "utf8")
+
+
 def setup(app):
     app.add_config_value("book_repository", None, "html")  # when it changes, every page is written again
     app.connect("config-inited", configure, priority=100)
@@ -128,4 +141,5 @@ def setup(app):
     app.connect("html-page-context", forget_address, priority=600)
     app.connect("html-page-context", add_buttons, priority=600)  # after the theme's own
     app.connect("build-finished", write_notebooks)
+    app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
