@@ -20,14 +20,24 @@ from attention_lib.check.formula import (
 )
 from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
 from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
+from attention_lib.check.weights import (
+    doubled_weights,
+    log_softmax,
+    softmax,
+    softmax_axis,
+    softmax_jacobian,
+    temperature,
+)
 
 __all__ = [
     "aim",
     "attention_shapes",
     "batched_scores",
+    "doubled_weights",
     "equivariance_gap",
     "gaussian_attention",
     "leave_one_out",
+    "log_softmax",
     "lone_winner",
     "loudness",
     "mix",
@@ -36,5 +46,9 @@ __all__ = [
     "score_matrix",
     "self_attention_columns",
     "soft_lookup",
+    "softmax",
+    "softmax_axis",
+    "softmax_jacobian",
+    "temperature",
     "tokens_from_scores",
 ]
