@@ -92,7 +92,7 @@ def _equal(got, want, rtol, atol):
     """Say whether two results have the same shape and, to rounding, the same numbers."""
     if isinstance(want, tuple):
         return (
-            isinstance(got, tuple)
+            isinstance(got, (tuple, list))
             and len(got) == len(want)
             and all(_equal(g, w, rtol, atol) for g, w in zip(got, want, strict=True))
         )
@@ -105,9 +105,12 @@ def _equal(got, want, rtol, atol):
 
 def _describe(got, want, arguments, rtol, atol):
     """Say how an answer that matches no known mistake differs from the right one."""
-    shapes = ", ".join(str(np.shape(argument)) for argument in arguments)
+    if all(np.ndim(argument) == 0 for argument in arguments):
+        given = f"for ({', '.join(map(str, arguments))})"
+    else:
+        given = "on input of shape " + ", ".join(str(np.shape(argument)) for argument in arguments)
     if isinstance(got, Exception):
-        return f"on input of shape {shapes} it raises {type(got).__name__}: {got}"
+        return f"{given} it raises {type(got).__name__}: {got}"
     if got is None:
         return "it returns None: is the return missing?"
     try:
@@ -115,9 +118,9 @@ def _describe(got, want, arguments, rtol, atol):
             raise TypeError
         got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
     except Exception:
-        return f"on input of shape {shapes} it returns a {type(got).__name__} where an array of numbers was expected"
+        return f"{given} it returns a {type(got).__name__} where an array of numbers was expected"
     if got.shape != want.shape:
-        return f"on input of shape {shapes} the result has shape {got.shape}, expected {want.shape}"
+        return f"{given} the result has shape {got.shape}, expected {want.shape}"
     off = np.argwhere(~np.isclose(got, want, rtol, atol, equal_nan=True))[0]
     place = "".join(f"[{i}]" for i in off)
-    return f"on input of shape {shapes} result{place} is {got[tuple(off)]:.6g}, expected {want[tuple(off)]:.6g}"
+    return f"{given} result{place} is {got[tuple(off)]:.6g}, expected {want[tuple(off)]:.6g}"

@@ -322,3 +322,9 @@ def test_the_loudness_gives_the_weight_back(chapter, weight, M):
     c = chapter("01").names["loudness_solution"](weight, M)
     weights = attention_weights(c * np.eye(M)[:1], np.eye(M), scale=1.0)
     assert weights[0, 0] == pytest.approx(weight)
+
+
+def test_an_unknown_mistake_is_told_with_the_numbers_it_was_seen_on():
+    report = check.loudness(lambda weight, M: 2.0)
+    assert report.mistake is None
+    assert report.message == "for (0.9, 3) result is 2, expected 2.89037"
