@@ -18,7 +18,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test run clean
+.PHONY: help book serve test run site offline links clean
 
 help:
 	@echo 'make book              build the pages from the stored outputs, and say where they are'
@@ -26,6 +26,9 @@ help:
 	@echo 'make test              check everything: library, numbers, chapters, pages'
 	@echo 'make run               run every chapter again and store its outputs'
 	@echo 'make run CHAPTER=02    run one'
+	@echo 'make site              make exactly what is published, in dist/site'
+	@echo 'make offline           make that, and a zip of it that reads from a disk'
+	@echo 'make links             make that, and visit every link that leaves the book (needs a network)'
 	@echo 'make clean             remove what was built (the environment too: rm -r .venv)'
 	@echo
 	@echo 'Each sets up what it needs in .venv, with Python 3.11 or newer (another one: PYTHON=python3.13).'
@@ -47,6 +50,17 @@ run:
 	$(SETUP) requirements.txt
 	@$(RUN) tools/notebooks.py $(CHAPTER)
 
+site:
+	$(SETUP) requirements.txt
+	@$(RUN) tools/publish.py
+
+offline:
+	$(SETUP) requirements.txt
+	@$(RUN) tools/publish.py --offline
+
+links: site
+	@$(RUN) tools/links.py --external dist/site
+
 clean:
-	rm -rf _build .pytest_cache .hypothesis
+	rm -rf _build dist .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

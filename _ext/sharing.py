@@ -21,7 +21,6 @@ logger = logging.getLogger(__name__)
 # Pages that Sphinx makes. Search engines are to list the book, not these.
 MADE = {
     "search": "Search every page of this book for a word, a formula's name or a function of the library.",
-    "genindex": "The index of this book: every term and function, with the pages that explain it.",
     "404": "There is no page at this address. The contents and the search of this book lead to what there is.",
 }
 NOT_FOUND = """<h1>Page not found</h1>

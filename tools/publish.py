@@ -1,0 +1,124 @@
+"""Make exactly what is published, ``make site``, or a copy to read from a disk, ``make offline``."""
+
+import argparse
+import base64
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import book
+import links
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+NAME = "attention-one-matrix-at-a-time"
+# Published though no page leads to it. .nojekyll: a host that runs Jekyll would drop every folder with an underscore.
+ALWAYS = ["404.html", "sitemap.xml", "objects.inv", ".nojekyll"]
+ONLINE_ONLY = set(ALWAYS)
+READ_ME = "Open index.html in a browser. Nothing in this folder needs a network.\n"
+
+
+def publishable(folder):
+    """Return, relative to `folder`, the files that its pages lead to; builders leave much else behind."""
+    folder = Path(folder)
+    found, todo = set(), [name for name in ["index.html", *ALWAYS] if (folder / name).is_file()]
+    while todo:
+        name = todo.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for link in leads_to(folder / name):
+            target = unquote(urlsplit(urljoin(f"https://book.invalid/{name}", link)).path).lstrip("/")
+            if (folder / target).is_file():
+                todo.append(target)
+    return sorted(found)
+
+
+def leads_to(path):
+    """Return what a file loads or links to."""
+    if path.suffix == ".html":
+        text = path.read_text("utf8")
+        return links.Page(text).links | links.style_links(text)
+    if path.suffix == ".css":
+        return links.style_links(path.read_text("utf8"))
+    if path.suffix == ".js":  # what it imports, or names beside itself
+        return set(re.findall(r"""["'](\.{1,2}/[\w./-]+)["']""", path.read_text("utf8")))
+    return set()
+
+
+def make_site(built, site):
+    """Copy what is published from a built book; stop if a link in it leads nowhere."""
+    (built / ".nojekyll").touch()
+    shutil.rmtree(site, ignore_errors=True)
+    for name in publishable(built):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(built / name, site / name)
+    found = links.problems(site)
+    if found:
+        sys.exit("\n".join(["", *found, f"{len(found)} links lead nowhere (page: link: why). Nothing was published."]))
+
+
+def make_offline(site, archive):
+    """Write a zip of the site that reads as well from a disk as from a server."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=9) as out:
+        for path in sorted(path for path in site.rglob("*") if path.is_file()):
+            name = path.relative_to(site).as_posix()
+            if name not in ONLINE_ONLY:
+                add(out, name, for_a_disk(path))
+        add(out, "README.txt", READ_ME.encode())
+
+
+def add(out, name, data):
+    info = ZipInfo(f"{NAME}/{name}")  # with a fixed date, so that the same book is the same file
+    info.compress_type, info.external_attr = ZIP_DEFLATED, 0o644 << 16
+    out.writestr(info, data)
+
+
+def for_a_disk(path):
+    """Return a file's bytes, less what a browser refuses to a page that it opened from a disk."""
+    if path.suffix == ".css":  # some browsers load no font file there
+        return re.sub(r"url\(\s*[\"']?([^\"')]+\.woff2)[^\"')]*[\"']?\s*\)", lambda m: inline(path, m), path.read_text("utf8")).encode()
+    if path.suffix == ".html":  # nor one that is asked for ahead
+        return re.sub(r"<link\b[^>]*\bas=\"?font\b[^>]*>\n?", "", path.read_text("utf8")).encode()
+    if path.name == "documentation_options.js":  # nor let the search read the pages it found; it lists them
+        return path.read_text("utf8").replace("SHOW_SEARCH_SUMMARY: true", "SHOW_SEARCH_SUMMARY: false").encode()
+    return path.read_bytes()
+
+
+def inline(path, match):
+    font = path.parent / unquote(match[1])
+    if not font.is_file():
+        return match[0]
+    return f"url(data:font/woff2;base64,{base64.b64encode(font.read_bytes()).decode()})"
+
+
+def size(paths):
+    return f"{sum(path.stat().st_size for path in paths) / 1e6:.1f} MB"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--offline", action="store_true", help="then make the zip for reading from a disk")
+    arguments = parser.parse_args()
+    site, archive = DIST / "site", DIST / f"{NAME}.zip"
+    with tempfile.TemporaryDirectory() as folder:
+        if book.build(Path(folder), fresh=True):
+            sys.exit("\nThe build stopped or warned; the lines with WARNING or ERROR above say where. Nothing was published.")
+        make_site(Path(folder) / "_build" / "html", site)
+    files = [path for path in site.rglob("*") if path.is_file()]
+    pages = sum(path.suffix == ".html" for path in files)
+    _, base = links.read(site)
+    print(f"\nThe site is made: {pages} pages, {len(files)} files, {size(files)}, every link inside it leads somewhere.")
+    print(f"  {site}\n  to be served at {base or 'any address (set BOOK_URL to have one on the pages)'}")
+    if arguments.offline:
+        make_offline(site, archive)
+        print(f"The copy for reading from a disk is made, {size([archive])}: unpack it and open index.html.\n  {archive}")
+
+
+if __name__ == "__main__":
+    main()
