@@ -55,6 +55,7 @@ SCALED = Mistake(
     "you divided by the square root of the number of features: here the dot products stay as they are",
 )
 OWN_KEY = "you paired query i with key i alone: every query meets every key, so the result is (N, M)"
+WRONG_SUM = "your sum runs over tokens: sum over the features, the last axis, so that (N, M) remains"
 SHORT = "your result is only partly filled: does the return stand inside a loop?"
 SQUARE = "both your loops count the queries: the number of keys may differ, so the inner loop runs over len(K)"
 SCORE_MISTAKES = [
@@ -62,6 +63,9 @@ SCORE_MISTAKES = [
     SCALED,
     Mistake("queries only", lambda Q, K: Q @ Q.mT, "you scored the queries against themselves: K is never used"),
     Mistake("keys only", lambda Q, K: K @ K.mT, "you scored the keys against themselves: Q is never used"),
+    Mistake("not summed", lambda Q, K: Q[:, None] * K, "you multiplied feature by feature: now sum over the features"),
+    Mistake("summed over keys", lambda Q, K: (Q[:, None] * K).sum(1), WRONG_SUM),
+    Mistake("summed over queries", lambda Q, K: (Q[:, None] * K).sum(0), WRONG_SUM),
     Mistake("own key only", own_key, OWN_KEY),
     Mistake("own key only", lambda Q, K: (Q * K).sum(-1), OWN_KEY),
     Mistake("square", lambda Q, K: partly(Q, K, columns=len(Q)), SQUARE),
