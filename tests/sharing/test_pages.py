@@ -15,8 +15,10 @@ import yaml
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OURS = ["sphinxext.opengraph", "notfound.extension", "sphinx_last_updated_by_git"]
-SETTINGS = ("ogp_", "git_", "html_", "suppress_warnings")
+OURS = ["jupyter_book", "myst_nb", "sphinx_external_toc", "sphinxext.opengraph", "notfound.extension"]
+OURS += ["sphinx_last_updated_by_git", "sharing", "book_theme", "static_math"]
+# Not html_theme and what draws a page: that is tested on the real book.
+SETTINGS = ("ogp_", "git_", "html_last", "html_copy", "html_show", "html_use", "html_domain", "suppress_warnings")
 DESCRIPTION = 'One "chapter" & one formula: what a reader learns there, in a sentence.'
 
 
@@ -31,9 +33,9 @@ def settings():
         "execute": config["execute"],
         "sphinx": {
             "recursive_update": True,
-            "extra_extensions": [name for name in sphinx["extra_extensions"] if name in OURS],
             "local_extensions": {"sharing": str(ROOT / "_ext")},
-            "config": {name: value for name, value in sphinx["config"].items() if name.startswith(SETTINGS)},
+            "config": {name: value for name, value in sphinx["config"].items() if name.startswith(SETTINGS)}
+            | {"extensions": [name for name in sphinx["config"]["extensions"] if name in OURS]},
         },
     }
 

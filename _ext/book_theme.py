@@ -1,0 +1,42 @@
+"""The book's own theme: which styles and scripts a page loads.
+
+The theme is in `_theme`. It stands on Sphinx's documented "basic" theme and on nothing else, so that what a
+page sends is what the theme's files say.
+"""
+
+from pathlib import Path
+
+THEME = Path(__file__).parent.parent / "_theme"
+
+# What Sphinx and the extensions link on every page and the theme's own style sheet and script do instead.
+STYLES = ("basic.css", "pygments.css", "mystnb.", "exercise.css")
+SCRIPTS = ("documentation_options.js", "doctools.js", "sphinx_highlight.js")  # Sphinx's search page needs them
+
+
+def choose_assets(app, pagename, templatename, context, doctree):
+    """Leave out what the page does not use, and let no script hold up the page."""
+
+    def wanted(asset, unwanted):
+        return not Path(str(asset.filename or "").partition("?")[0]).name.startswith(unwanted)
+
+    context["css_files"] = [asset for asset in context["css_files"] if wanted(asset, STYLES)]
+    if pagename != "search":
+        context["script_files"] = [asset for asset in context["script_files"] if wanted(asset, SCRIPTS)]
+    for asset in context["script_files"]:
+        if asset.filename and "module" not in asset.attributes.get("type", ""):
+            asset.attributes["defer"] = "defer"
+    context["author"] = app.config.author
+    context["has_math"] = 'class="katex"' in context.get("body", "")
+
+
+def start_buttons(app, pagename, templatename, context, doctree):
+    """Give other extensions the list that the template draws above the article: run, download, edit."""
+    context["header_buttons"] = []
+
+
+def setup(app):
+    app.add_html_theme("attention", str(THEME))
+    app.add_config_value("comments_config", {}, "html")  # Jupyter Book sets it for sphinx-comments
+    app.connect("html-page-context", choose_assets, priority=900)
+    app.connect("html-page-context", start_buttons)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
