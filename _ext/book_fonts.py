@@ -6,6 +6,7 @@ font come from pinned packages. No package carries KaTeX's fonts, so they stand 
 
 import base64
 import html
+import importlib.metadata
 import importlib.resources
 import io
 import re
@@ -15,10 +16,12 @@ import matplotlib
 from fontTools import subset
 from fontTools.varLib import instancer
 
+from chinese import HAN
 from katex_fonts import characters_by_font
 
 KATEX = Path(__file__).parent.parent / "third_party" / "katex"
 SERIF = importlib.resources.files("fontpkg_source_serif_4") / "files"
+CHINESE = importlib.resources.files("pylopdf_fonts_zh_cn") / "NotoSerifSC-Regular.otf"
 SANS = importlib.resources.files("fontpkg_source_sans_3") / "files"
 DEJAVU = Path(matplotlib.get_data_path(), "fonts", "ttf")
 
@@ -29,12 +32,15 @@ TEXT = {
     "sans": (SANS / "SourceSans3[wght].ttf", {"wght": (400, 700)}),
 }
 FIGURE = {"figure": DEJAVU / "DejaVuSans.ttf", "figure-oblique": DEJAVU / "DejaVuSans-Oblique.ttf"}
-LICENSES = {
-    "Source Serif 4": SERIF.parent / "LICENSE",
-    "Source Sans 3": SANS.parent / "LICENSE",
-    "DejaVu Sans": DEJAVU / "LICENSE_DEJAVU",
-    "KaTeX": KATEX / "LICENSE",
-}
+
+
+def licenses():
+    """Return the licences of all fonts, which stay with them wherever they go."""
+    packages = ["fontpkg-source-serif-4", "fontpkg-source-sans-3", "pylopdf-fonts-zh-cn"]
+    texts = {name: importlib.metadata.distribution(name).read_text("licenses/LICENSE") for name in packages}
+    texts["DejaVu Sans"] = (DEJAVU / "LICENSE_DEJAVU").read_text("utf8")
+    texts["KaTeX"] = (KATEX / "LICENSE").read_text("utf8")
+    return "\n\n".join(f"=== {name} ===\n\n{text}" for name, text in texts.items())
 
 
 def cut(path, characters, axes=None):
@@ -93,14 +99,15 @@ def write_fonts(app, error):
     fonts = static / "fonts"
     fonts.mkdir(exist_ok=True)
     everything = set("".join(text_of(page) for page in pages))
+    chinese = {character for character in everything if re.match(HAN, character)}
     plots = set(text_of("".join(plot for page in pages for plot in re.findall(r'<svg class="plot".*?</svg>', page))))
-    for name, (path, axes) in TEXT.items():
-        (fonts / f"{name}.woff2").write_bytes(cut(path, everything, axes))
-    for name, path in FIGURE.items():
-        (fonts / f"{name}.woff2").write_bytes(cut(path, plots))
+    made = {name: cut(path, everything - chinese, axes) for name, (path, axes) in TEXT.items()}
+    made["chinese"] = cut(CHINESE, chinese)
+    made |= {name: cut(path, plots) for name, path in FIGURE.items()}
+    for name, font in made.items():
+        (fonts / f"{name}.woff2").write_bytes(font)
     (static / "katex.css").write_text(math_style(pages), "utf8")
-    texts = [f"{name}\n\n{path.read_text('utf8')}" for name, path in LICENSES.items()]
-    (fonts / "LICENSES.txt").write_text("\n\n".join(texts), "utf8")
+    (fonts / "LICENSES.txt").write_text(licenses(), "utf8")
 
 
 def setup(app):

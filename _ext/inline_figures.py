@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from attention_lib import plotting
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
@@ -18,9 +19,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 POINT = 4 / 3  # CSS pixels
 
-# A figure's black is the page's ink and its white the page's paper. The numbers in heatmap cells are not pure
-# black or white (attention_lib.plotting), so they keep the colour chosen for their cell.
+# A figure's black is the page's ink and its white the page's paper; book.css has a lighter line colour for dark paper.
+# The numbers in heatmap cells are not pure black or white, so they keep the colour chosen for their cell.
 COLORS = {"#000000": "currentColor", "#ffffff": "var(--paper)"}
+COLORS |= {color: f"var(--plot-{number})" for number, color in enumerate(plotting.COLORS, start=1)}
 
 
 class InlineFigures(SphinxPostTransform):
@@ -72,7 +74,7 @@ def rewrite(name, value, prefix):
         value = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), value)
         return " ".join(value.split()).replace("-0 ", "0 ")
     value = value.replace("url(#", f"url(#{prefix}")
-    value = re.sub(r"#(?:000000|ffffff)\b", lambda m: COLORS[m[0]], value)
+    value = re.sub(r"#[0-9a-f]{6}\b", lambda color: COLORS.get(color[0], color[0]), value)
     return re.sub(r"\s*font-family: 'DejaVu Sans'[^;]*;?", "", value)  # the page names that font once
 
 
