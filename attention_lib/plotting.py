@@ -51,7 +51,8 @@ def use_book_style():
             "svg.hashsalt": "attention",  # ids that do not change from run to run
         }
     )
-    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():  # in a notebook
+    ipython = sys.modules.get("IPython")
+    if ipython and ipython.get_ipython():  # in a notebook
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
         set_matplotlib_formats("svg", metadata={"Date": None})

@@ -23,7 +23,8 @@ def attention_scores(Q, K, *, scale=None):
     Returns
     -------
     ndarray, shape (..., N, M)
-        The scores, in the floating dtype of `Q` and `K` (float64 for integers).
+        The scores, in the floating dtype of `Q` and `K` (float64 for integers);
+        inf and -inf stand for what is beyond its range.
 
     Raises
     ------
