@@ -402,3 +402,10 @@ def test_temperature_refuses_an_answer_one_percent_off():
     report = check.temperature(lambda scores, top: 1.01 * by_bisection(scores, top))
     assert not report.ok
     assert "expected" in report.message
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-2, 1e9), (1e-9, 1e2)])
+def test_temperature_refuses_a_search_in_too_narrow_an_interval(low, high):
+    report = check.temperature(lambda scores, top: by_bisection(scores, top, low, high))
+    assert not report.ok
+    assert "expected" in report.message
