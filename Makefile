@@ -18,7 +18,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test run site offline links clean
+.PHONY: help book serve test test-library run site offline links clean
 
 help:
 	@echo 'make book              build the pages from the stored outputs, and say where they are'
@@ -45,6 +45,13 @@ serve:
 test:
 	$(SETUP) requirements-test.txt
 	@$(RUN) -m pytest -n logical --dist loadscope
+
+# The library alone, with another NumPy and in an environment of its own: make test-library NUMPY="==2.1.0"
+test-library:
+	"$(PYTHON)" -m venv --clear .venv-numpy
+	.venv-numpy/bin/python -m pip install --quiet -r requirements-test.txt
+	.venv-numpy/bin/python -m pip install --quiet --upgrade "numpy$(NUMPY)"
+	.venv-numpy/bin/python -m pytest attention_lib tests --ignore=tests/site --ignore=tests/sharing --ignore=tests/test_book.py
 
 run:
 	$(SETUP) requirements.txt

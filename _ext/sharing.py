@@ -83,28 +83,23 @@ def forget_address(app, pagename, templatename, context, doctree):
 
 
 def add_buttons(app, pagename, templatename, context, doctree):
-    """Add to the theme's buttons: run this chapter (Binder, Colab, download) and edit this page."""
+    """List what a reader can do with the page: run it on Binder or Colab, download it, edit it."""
     if not doctree:
         return
-    repository = app.config.book_repository
+    repository, buttons = app.config.book_repository, context["header_buttons"]
     file = app.env.doc2path(pagename, base=False)
-    edit = repository.edit(file) if repository else ""
-    buttons = context["header_buttons"]
-    if edit:
-        buttons.insert(0, link(edit, "", "Edit this page", "fas fa-pencil-alt", "source-edit-button"))
+
+    def add(url, text, tooltip):
+        if url:
+            buttons.append({"url": html.escape(url), "text": text, "tooltip": tooltip})
+
     if file.endswith(".ipynb"):
-        run = [link(Path(file).name, "Download", "Download this chapter as a notebook", "fas fa-download")]
-        if repository and repository.colab(file):
-            run.insert(0, link(repository.colab(file), "Colab", "Run on Colab", "_static/images/logo_colab.png"))
         if repository:
-            run.insert(0, link(repository.binder(file), "Binder", "Run on Binder", "_static/images/logo_binder.svg"))
-        group = {"type": "group", "tooltip": "Run this chapter", "icon": "fas fa-rocket", "buttons": run}
-        buttons.insert(0, group | {"label": "launch-buttons"})
-
-
-def link(url, text, tooltip, icon, label=None):
-    """Return a button as the theme's template wants it, which writes it to the page as it is."""
-    return {"type": "link", "url": html.escape(url), "text": text, "tooltip": tooltip, "icon": icon, "label": label}
+            add(repository.binder(file), "Binder", "Run this chapter on Binder, in JupyterLab")
+            add(repository.colab(file), "Colab", "Run this chapter on Google Colab")
+        add(Path(file).name, "Download", "Download this chapter as a notebook")
+    if repository:
+        add(repository.edit(file), "Edit", "Edit this page where it is kept")
 
 
 def write_notebooks(app, exception):
@@ -138,7 +133,7 @@ def setup(app):
     app.connect("config-inited", configure, priority=100)
     app.connect("html-page-context", describe, priority=400)  # before Open Graph reads it
     app.connect("html-page-context", forget_address, priority=600)
-    app.connect("html-page-context", add_buttons, priority=600)  # after the theme's own
+    app.connect("html-page-context", add_buttons, priority=600)  # after the theme has made the list
     app.connect("build-finished", write_notebooks)
     app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
