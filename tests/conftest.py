@@ -11,6 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Tests look at a fork's pages: with all buttons and addresses, whatever repository the tests run in.
+FORK = {"BOOK_REPOSITORY": "https://github.com/reader/attention", "BOOK_BRANCH": "main"}
+FORK |= {"BOOK_URL": "https://reader.github.io/attention/"}
+
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory):
@@ -25,7 +29,8 @@ def book(tmp_path_factory):
             time.sleep(0.2)
     else:
         command = [sys.executable, ROOT / "tools" / "book.py", "--fresh", "--output", shared]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        env = {**os.environ, **FORK}
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
         (shared / "log.new").write_text(f"{done.returncode}\n{done.stdout}", "utf8")
         os.replace(shared / "log.new", log)  # complete at once, for those who wait
     status, _, output = log.read_text("utf8").partition("\n")
