@@ -80,7 +80,7 @@ def padding_mask(lengths, m):
     Notes
     -----
     Used in chapter 08, which says why keys are masked and padded queries are not.
-    Vaswani et al., 2017, arXiv:1706.03762, do not mention padding. Their code masks it:
+    The text of Vaswani et al., 2017, arXiv:1706.03762, does not mention padding. Their code masks it:
     ``attention_bias_ignore_padding`` in https://github.com/tensorflow/tensor2tensor.
 
     Examples

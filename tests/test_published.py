@@ -218,8 +218,8 @@ def test_alammar_illustrated_transformer():
     ],
 )
 def test_tensorflow_transformer_tutorial_soft_lookup(query, weights, output):
-    # "Transformer model for language understanding", TensorFlow tutorials, versions of 2019 to 2022,
-    # https://www.tensorflow.org/text/tutorials/transformer
+    # "Transformer model for language understanding", TensorFlow tutorials, 2019; later versions dropped the example:
+    # https://github.com/tensorflow/docs, commit adc6168a2a19, site/en/tutorials/text/transformer.ipynb
     K = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]
     V = [[1, 0], [10, 0], [100, 5], [1000, 6]]
     got_output, got_weights = attention([query], K, V, return_weights=True)
@@ -244,9 +244,10 @@ def test_keras_attention_layer_with_a_masked_key():
 
 
 def test_dive_into_deep_learning_masked_dot_product_attention():
-    # A. Zhang, Z. Lipton, M. Li and A. Smola, "Dive into Deep Learning", 2023, section 11.3,
-    # https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-scoring-functions.html:
-    # all keys are equal, so the values are averaged over each sequence's valid length.
+    # A. Zhang, Z. Lipton, M. Li and A. Smola, "Dive into Deep Learning", before the edition of 2023, which draws keys
+    # and values at random. The example is in https://github.com/d2l-ai/d2l-en, commit 0ffa1dc922d0,
+    # chapter_attention-mechanisms/attention-scoring-functions.md, "Scaled Dot-Product Attention".
+    # All keys are equal, so the values are averaged over each sequence's valid length.
     Q = np.random.default_rng(0).normal(size=(2, 1, 2))
     V = np.tile(np.arange(40.0).reshape(1, 10, 4), (2, 1, 1))
     output = attention(Q, np.ones((2, 10, 2)), V, mask=padding_mask([2, 6], 10))
@@ -322,7 +323,7 @@ def test_flash_attention_causal_alignment(n, m, align, expected):
     "d, plain, scaled", [(16, 4.027, 1.007), (64, 7.991, 0.999), (256, 16.124, 1.008), (1024, 31.824, 0.995)]
 )
 def test_hello_agents_standard_deviation_of_scores(d, plain, scaled):
-    # Datawhale, hello-agents, pull request 840: standard deviations of q . k for unit normals,
+    # Datawhale, hello-agents, a review of pull request 840: standard deviations of q . k for unit normals,
     # https://github.com/datawhalechina/hello-agents/pull/840. Its seed is not told, so both are samples:
     # ours of 10,000 pairs has a relative standard error of 0.7 %, and three of those are allowed.
     rng = np.random.default_rng(d)
