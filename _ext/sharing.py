@@ -70,6 +70,7 @@ def describe(app, pagename, templatename, context, doctree):
             if node.get("name") == "description":
                 context["meta"] = {**(context["meta"] or {}), "og:description": node["content"]}
     elif pagename in MADE:
+        context["pageurl"] = None  # a page that is not to be listed has no address to list it under
         description = html.escape(MADE[pagename])
         context["metatags"] = context.get("metatags", "") + (
             f'<meta name="description" content="{description}" />\n<meta name="robots" content="noindex" />\n'

@@ -16,25 +16,25 @@ import links
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 NAME = "attention-one-matrix-at-a-time"
-# Published though no page leads to it. .nojekyll: a host that runs Jekyll would drop every folder with an underscore.
-ALWAYS = ["404.html", "sitemap.xml", "objects.inv", ".nojekyll"]
-ONLINE_ONLY = set(ALWAYS)
+ALWAYS = ["404.html", "sitemap.xml", "objects.inv"]  # published though no page leads to them
 READ_ME = "Open index.html in a browser. Nothing in this folder needs a network.\n"
 
 
 def publishable(folder):
     """Return, relative to `folder`, the files that its pages lead to; builders leave much else behind."""
     folder = Path(folder)
-    found, todo = set(), [name for name in ["index.html", *ALWAYS] if (folder / name).is_file()]
+    licences = [path.relative_to(folder).as_posix() for path in folder.rglob("*LICENSE*")]
+    found, todo = set(), [name for name in ["index.html", *ALWAYS, *licences] if (folder / name).is_file()]
     while todo:
         name = todo.pop()
         if name in found:
             continue
         found.add(name)
         for link in leads_to(folder / name):
-            target = unquote(urlsplit(urljoin(f"https://book.invalid/{name}", link)).path).lstrip("/")
-            if (folder / target).is_file():
-                todo.append(target)
+            target = urlsplit(urljoin(f"https://book.invalid/{name}", link))
+            inside = unquote(target.path).lstrip("/") if target.netloc == "book.invalid" else ""
+            if inside and (folder / inside).is_file():
+                todo.append(inside)
     return sorted(found)
 
 
@@ -52,11 +52,11 @@ def leads_to(path):
 
 def make_site(built, site):
     """Copy what is published from a built book; stop if a link in it leads nowhere."""
-    (built / ".nojekyll").touch()
     shutil.rmtree(site, ignore_errors=True)
     for name in publishable(built):
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(built / name, site / name)
+    (site / ".nojekyll").touch()  # a host that runs Jekyll would drop every folder with an underscore
     found = links.problems(site)
     if found:
         sys.exit("\n".join(["", *found, f"{len(found)} links lead nowhere (page: link: why). Nothing was published."]))
@@ -68,7 +68,7 @@ def make_offline(site, archive):
     with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=9) as out:
         for path in sorted(path for path in site.rglob("*") if path.is_file()):
             name = path.relative_to(site).as_posix()
-            if name not in ONLINE_ONLY:
+            if name not in ALWAYS and name != ".nojekyll":
                 add(out, name, for_a_disk(path))
         add(out, "README.txt", READ_ME.encode())
 
