@@ -1,0 +1,451 @@
+"""The rule that every number in the prose is proved by a cell: how numbers are read, and where they must be found.
+
+Numbers are compared as exact values: 0.50 is 0.5 and 1,000 is 1000, but 0.67 is not 0.6667.
+What the rule passes over (years, section numbers, indices, link targets) is blanked first, letter for letter,
+so that every number that is left keeps its place in the source.
+"""
+
+import ast
+import math
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from xml.etree import ElementTree
+
+# ---------------------------------------------------------------------------------------------------------------
+# Numbers in any text
+
+SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+ASCII = str.maketrans("−–×·⋅" + SUPERSCRIPTS, "--***" + "-0123456789")
+VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8)}
+GROUP = r"(?:,|\{,\}|\\,|[\u2009\u202f])"  # between thousands
+NUMBER = re.compile(
+    rf"""
+    (?P<sign> (?<![\w)\]}}]) [-−] )?                       # after a number or a bracket, a minus subtracts
+    (?: \\[td]?frac (?: \{{(?P<top>[0-9]+)\}} \{{(?P<low>[0-9]+)\}} | (?P<top1>[0-9])(?P<low1>[0-9]) )
+      | (?P<vulgar> [{"".join(VULGAR)}] )
+      | (?<! [\w.] ) (?<! [A-Za-z]- ) (?<! [A-Za-z]‑ )      # v1, float64, x_2 and GPT-2 are names
+        (?P<digits> [0-9]{{1,3}} (?:{GROUP}[0-9]{{3}})+ (?![0-9]) (?:\.[0-9]+)? | [0-9]+ (?:\.[0-9]*)? | \.[0-9]+ )
+        (?: [eE] (?P<exponent> [-+]?[0-9]+ ) )?
+        (?: \s? (?:[*×·⋅]|\\cdot|\\times) \s? 10 (?: \^ \{{? (?P<ten> -?[0-9]+ ) \}}? | (?P<up> [{SUPERSCRIPTS}]+ ) ) )?
+        (?: (?: \^ \{{? (?P<power> -?[0-9]+ ) \}}? | \*\* (?P<power1> -?[0-9]+) | (?P<power2> [{SUPERSCRIPTS}]+ ) ) )?
+        (?: / (?P<over> [0-9]+ (?! \w | \.[0-9] ) ) )?
+        (?P<percent> \s? \\? % )?
+    )
+    """,
+    re.VERBOSE,
+)
+
+
+def numbers(text):
+    """Yield each number in a text as (match, values); any of the values would prove it."""
+    for match in NUMBER.finditer(text):
+        yield match, values(match)
+
+
+def values(match):
+    """Return what a match of NUMBER means, most exact reading first."""
+    part = match.groupdict()
+    sign = -1 if part["sign"] else 1
+    if part["vulgar"]:
+        return (sign * Fraction(*VULGAR[part["vulgar"]]),)
+    if part["top"] or part["top1"]:
+        return ratio(sign * int(part["top"] or part["top1"]), int(part["low"] or part["low1"]))
+    value = sign * Fraction(re.sub(GROUP, "", part["digits"]).rstrip("."))
+    value *= Fraction(10) ** int(part["exponent"] or part["ten"] or (part["up"] or "0").translate(ASCII))
+    power = part["power"] or part["power1"] or (part["power2"] or "").translate(ASCII)
+    if power and value and abs(int(power)) < 400:
+        raised = value ** int(power)
+        return (raised,) if value == 10 else (raised, value)
+    if part["over"]:
+        return ratio(value, int(part["over"]))
+    return (value / 100, value) if part["percent"] else (value,)
+
+
+def ratio(top, low):
+    return (Fraction(top) / low,) if low else ()
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Prose: Markdown without what is not a claim
+
+TITLED = ("admonition", "exercise", "prf:")  # directives whose first line ends in words for the reader
+REFERENCE = r"\b(?:[Cc]hapters?|[Ss]ections?|§§?|[Ee]quations?|[Pp]arts?|[Ff]igures?|[Tt]ables?|[Pp]ages?|[Rr]ows? of errata) "
+FEW = r"[0-9]+(?:\.[0-9]+)*(?:(?:, | and | or | to |[-–])[0-9]+(?:\.[0-9]+)*)*"
+YEAR = r"(?:19[0-9]{2}|20(?:0[1-9]|[1-3][0-9]))"
+
+
+def blank(text, pattern, group=0, flags=re.MULTILINE):
+    """Put spaces in the place of each match (or of one group of it)."""
+
+    def spaces(match):
+        start, end = match.span(group)
+        start, end = start - match.start(), end - match.start()
+        whole = match[0]
+        return whole if start < 0 else whole[:start] + re.sub(r"[^\n]", " ", whole[start:end]) + whole[end:]
+
+    return re.sub(pattern, spaces, text, flags=flags)
+
+
+def prose(source, code=""):
+    """Return Markdown with all that the rule passes over blanked; `code` is what code spans may quote."""
+    text = source
+    text = blank(text, r"^\s*[`:~]{3,}\{(?!" + "|".join(TITLED) + r")[^}]*\}.*$")  # heads of directives
+    text = blank(text, r"^\s*[`:~]{3,}\{[^}]*\}")
+    text = blank(text, r"^\s*[`:~]{3,}\w+$")
+    text = blank(text, r"^\s*:(?!alt|caption)[\w-]+:.*$")  # their options
+    text = blank(text, r"^%.*$|<!--.*?-->|^\([\w-]+\)=$|\[\^\w+\]")
+    text = blank(text, r"^\s*\*Difficulty [123] of 3, [0-9]+ minutes\.\*$|^\*\*Reading time:\*\*.*$")
+    text = blank(text, r"\{(?:doc|ref|numref|any|download)\}`[^`<]*(<[^`>]*>)`", 1)
+    text = blank(text, r"\{(?:cite[:\w]*|doc|ref|numref|eq|any|download)\}`[^`<]*`")
+    text = blank(text, r"\$\$ *(\([\w-]+\))", 1)  # labels of equations
+    text = blank(text, r"\](\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\))", 1)
+    text = blank(text, r"<?\bhttps?://[^\s>)]*>?|</?[a-z][^<>\n]*>")
+    text = blank(text, r"^\s*[0-9]+[.)] ")  # numbers of a list
+    text = blank(text, REFERENCE + FEW)
+    text = blank(text, rf"(?:\b(?:in|since|from|of|until|by|before|after|around) |\(|, |\. )({YEAR})(?=[\s.,;:)\]]+(?![a-z])|$)", 1, re.M)
+    text = blank(text, rf"\b{YEAR}-[0-9]{{2}}-[0-9]{{2}}\b")
+    text = blank(text, r"(?<=_)(?:[0-9]|\{[^{}.]*\})")  # indices
+    text = blank(text, r"(?<![0-9e.]\^)(?<=\^)(?:[0-9]|\{-?[0-9]+\})|(?<=\w\*\*)(?<![0-9]\*\*)[0-9]+")  # exponents
+    quotable = squeeze(code)
+
+    def quote(match):
+        quoted = squeeze(match[2])
+        return " " * len(match[0]) if re.search("[A-Za-z]", quoted) and quoted in quotable else match[0]
+
+    return re.sub(r"(?<!`)(`+)(?!`)([^`\n]+)\1(?!`)", quote, text)
+
+
+def squeeze(code):
+    return re.sub(r"\s+", "", code)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Proof: what cells print and assert
+
+NOT_RESULTS = {"axis", "axis1", "axis2", "seed", "figsize", "digits", "decimals"}  # arguments that state nothing
+
+
+@dataclass
+class Proof:
+    """The numbers of one code cell: printed, asserted, and (for quoted lists only) written in its code."""
+
+    printed: list = field(default_factory=list)
+    asserted: list = field(default_factory=list)
+    written: list = field(default_factory=list)
+    place: int = 0
+    section: int = 0
+
+    @property
+    def values(self):
+        return {*self.printed, *self.asserted}
+
+
+def proof(cell, place=0, section=0):
+    found = Proof(place=place, section=section)
+    for output in cell.outputs:
+        text = output.get("text") or output.get("data", {}).get("text/plain", "")
+        if "image/svg+xml" not in output.get("data", {}):
+            for _, each in numbers(text):
+                found.printed.extend(each)
+    tree = ast.parse(re.sub(r"^\s*[%!].*$", "pass", cell.source, flags=re.M))
+    found.written = [value for node in ast.walk(tree) if (value := constant(node)) is not None]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            found.asserted.extend(stated(node.test))
+    return found
+
+
+def stated(node):
+    """Yield the numbers that an asserted expression states: constants and sums of them, not axes or indices."""
+    value = constant(node)
+    if value is not None:
+        yield value
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
+            return  # 1 / 8 states an eighth, not 1 and not 8
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        for _, each in numbers(node.value):
+            yield from each
+    for name, child in ast.iter_fields(node):
+        if isinstance(node, ast.Subscript) and name == "slice":
+            continue
+        for each in child if isinstance(child, list) else [child]:
+            if isinstance(each, ast.AST) and not (isinstance(each, ast.keyword) and each.arg in NOT_RESULTS):
+                yield from stated(each)
+
+
+def constant(node):
+    """Return the exact value of a number or of arithmetic on numbers, else None."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return Fraction(repr(node.value)) if math.isfinite(node.value) else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = constant(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.BinOp):
+        left, right = constant(node.left), constant(node.right)
+        if left is not None and right is not None:
+            return calculate(node.op, left, right)
+    return None
+
+
+def calculate(operation, left, right):
+    match operation:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.Div() if right:
+            return left / right
+        case ast.Pow() if right.denominator == 1 and abs(right) < 400 and left:
+            return left ** int(right)
+    return None
+
+
+def in_figure(cell):
+    """Return the numbers in the texts of a cell's figures."""
+    found = []
+    for output in cell.outputs:
+        svg = output.get("data", {}).get("image/svg+xml")
+        if svg:
+            for element in ElementTree.fromstring(svg).iter():
+                if element.tag.endswith("}text"):
+                    for _, each in numbers("".join(element.itertext())):
+                        found.extend(each)
+    return found
+
+
+def proved(candidates, values):
+    """Say whether one of the candidates is among the values; a fraction may be printed to three digits or more."""
+    for value in candidates:
+        if value in values:
+            return True
+        if value.denominator not in (1, 2, 4, 5, 8, 10) and any(
+            digits >= 3 and round(value, digits) == each for each in values if (digits := decimals(each))
+        ):
+            return True
+    return False
+
+
+def decimals(value):
+    """Return how many decimals a value has, or None if it has no end."""
+    low, digits = value.denominator, 0
+    while low % 10 == 0 or low % 5 == 0 or low % 2 == 0:
+        low //= 10 if low % 10 == 0 else 5 if low % 5 == 0 else 2
+        digits += 1
+    return digits if low == 1 else None
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Equations and lists in the prose
+
+TERM = r"(?:√|\\sqrt)?(?:[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?)"
+SIDE = rf"-?{TERM}(?: ?[-+*] ?-?{TERM})*"
+EQUATION = re.compile(rf"(?<![\w.^)}}\]*+/(-])(?<![*+/-] ){SIDE}(?: ?= ?{SIDE})+(?!\.[0-9]| ?[-+*/^²³(√]|[\w])")
+ITEM = r"-?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?:/[0-9]+)?"
+# (5, 3) and [1, 0]; three or more in a row: 2, 4 and 2; a matrix in LaTeX
+LIST = re.compile(
+    rf"[\[(] ?{ITEM}(?:,? {ITEM})+,? ?[\])]"  # (5, 3) and [1 0]
+    rf"|(?<![\w.-]){ITEM}(?:(?:, and |, | and |, or | or ){ITEM}){{2,}}(?![\w%°/])"  # 2, 4 and 2
+    rf"|(?<![\w.*-]){ITEM}, {ITEM}(?=[;.)\n]|$)"  # 1, 0;
+    rf"|(?<![\w.*-])(?<! [*=] ){ITEM}(?: by | \* ){ITEM}(?! ?[*=+])"  # 5 by 3, 5 × 3
+)
+MATRIX = re.compile(rf"\\begin\{{[a-z]*matrix\}}([-0-9.\s&\\/]+?)\\end")
+
+def equations(text):
+    """Yield each equation in numbers that does not hold."""
+    text = text.translate(ASCII)
+    for match in EQUATION.finditer(text):
+        sides = [re.sub(r"(?:√|\\\\sqrt)(\S+)", r"(\1)**0.5", side).strip() for side in match[0].split("=")]
+        results = [eval(side.replace("^", "**")) for side in sides]
+        for side, result in zip(sides[1:], results[1:]):
+            allowed = 0.5 * 10.0 ** -len(side.partition(".")[2]) if "." in side else 1e-9
+            if abs(result - results[0]) > allowed * 1.001:
+                yield match
+                break
+
+
+def lists(text):
+    """Yield each list of numbers as (match, ways to read it)."""
+    text = text.translate(ASCII)
+    for match in LIST.finditer(text):
+        yield match, [[each[0] for _, each in numbers(match[0]) if each]]
+    for match in MATRIX.finditer(text):
+        rows = [[each[0] for _, each in numbers(row)] for row in match[1].split(r"\\")]
+        yield match, [sum(rows, []), [row[j] for j in range(len(rows[0])) for row in rows]]  # or by columns
+
+
+def contains(stream, part, strides=12):
+    """Say whether a part stands in a stream of numbers, side by side or in a column of a printed table."""
+    return any(
+        stream[i : i + stride * len(part) : stride] == part
+        for stride in range(1, strides if len(part) > 2 else 2)
+        for i in range(len(stream) - stride * (len(part) - 1))
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# The rule
+
+LOOKING_BACK = ("What was verified", "What to read next", "References")
+COMMON = range(2, 10)  # numbers that stand nearly everywhere
+NEIGHBOURS = 2  # so many code cells before and after a common number may prove it
+
+
+@dataclass
+class Text:
+    """A piece of prose: a Markdown cell, an alt text, a caption, the description."""
+
+    place: str
+    source: str
+    cell: int
+    figure: tuple = ()  # the numbers in the figure that it describes
+    lines: bool = False  # whether to name the line
+
+
+def texts(notebook):
+    """Yield every piece of prose in a notebook."""
+    for place, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            yield Text(f"cell {place}", cell.source, place, lines=True)
+        elif cell.cell_type == "code":
+            mystnb = cell.metadata.get("mystnb", {})
+            alt, caption = mystnb.get("image", {}).get("alt"), mystnb.get("figure", {}).get("caption")
+            for name, source in (("alt text", alt), ("caption", caption)):
+                if source:
+                    yield Text(f"cell {place}, {name}", source, place, tuple(in_figure(cell)))
+    description = notebook.metadata.get("myst", {}).get("html_meta", {}).get("description", "")
+    yield Text("the description", description, 0)
+
+
+class Chapter:
+    """A notebook with its sections (each exercise is one) and what the cells of each prove."""
+
+    def __init__(self, notebook):
+        self.notebook = notebook
+        self.code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+        self.starts = [(-1, 0, "")]  # where each section begins: cell, offset, title
+        for place, cell in enumerate(notebook.cells):
+            if cell.cell_type == "markdown":
+                for match in re.finditer(r"^(?:## (.*)|[`:]{3,}\{exercise\}.*)$", cell.source, re.M):
+                    self.starts.append((place, match.start(), match[1] or "an exercise"))
+        self.proofs = [
+            proof(cell, place, self.section(place))
+            for place, cell in enumerate(notebook.cells)
+            if cell.cell_type == "code"
+        ]
+
+    def section(self, cell, offset=0):
+        return max(i for i, start in enumerate(self.starts) if start[:2] <= (cell, offset))
+
+    def looks_back(self, section):
+        return section == 0 or self.starts[section][2] in LOOKING_BACK
+
+    def before(self, section):
+        """Return the cells that may prove a number in a section: its own and earlier ones."""
+        return [p for p in self.proofs if p.section <= section or self.looks_back(section)]
+
+    def beside(self, section, cell):
+        """Return the cells that may prove a common number."""
+        if self.looks_back(section):
+            return self.proofs
+        own = [p for p in self.proofs if p.section == section]
+        return [p for p in own if p.place < cell][-NEIGHBOURS:] + [p for p in own if p.place >= cell][:NEIGHBOURS]
+
+    def section_of_line(self, line):
+        """Return the cells of the section that proves most of the numbers in a line of a summary."""
+        groups = [[p for p in self.proofs if p.section == i] for i in range(len(self.starts))]
+        every = [candidates for _, candidates in numbers(line)]
+        return max(groups, key=lambda group: sum(proved(each, together(group)) for each in every))
+
+
+def together(proofs):
+    return set().union(*(p.values for p in proofs))
+
+
+def unproved_numbers(notebook, allowed=()):
+    """Return a problem for each number in the prose that no cell proves.
+
+    A number is printed or asserted in its own section (or exercise) or an earlier one, and a common one beside it.
+    A line of the summary is proved by the cells of one section. A list of numbers stands in one cell in this order,
+    and an equation in numbers holds. `allowed` holds the phrases that are passed over.
+    """
+    chapter, problems = Chapter(notebook), []
+    for text in texts(notebook):
+        cleaned = pass_over(allowed, text.source, prose(text.source, chapter.code))
+        for start, end, what in unproved(cleaned, text, chapter):
+            line = f", {line_of(text.source, start)}" if text.lines else ""
+            problems.append(f"{text.place}{line}: {what}: {around(text.source, start, end)}")
+    return problems + unsaid(allowed, "\n".join(text.source for text in texts(notebook)))
+
+
+def unproved_on_page(source, notebooks, allowed=()):
+    """Return a problem for each number on a page that no chapter proves; one chapter proves all of a line."""
+    chapters, problems = [Chapter(notebook) for notebook in notebooks], []
+    cleaned = pass_over(allowed, source, prose(source, "\n".join(chapter.code for chapter in chapters)))
+    start = 0
+    for line in cleaned.split("\n"):
+        text = Text("", line, cell=-1)  # as if before all cells: any may prove it
+        found = min((list(unproved(line, text, chapter)) for chapter in chapters), key=len, default=[])
+        for first, last, what in found:
+            place = line_of(source, start)
+            problems.append(f"{place}: {what} in the chapter that proves the rest of the line: {around(source, start + first, start + last)}")
+        start += len(line) + 1
+    return problems + unsaid(allowed, source)
+
+
+def pass_over(phrases, source, cleaned):
+    for phrase in phrases:
+        for match in re.finditer(re.escape(phrase), source):
+            cleaned = cleaned[: match.start()] + " " * len(phrase) + cleaned[match.end() :]
+    return cleaned
+
+
+def unsaid(phrases, source):
+    return [f"plain_counts.toml allows {phrase!r}, which is not said" for phrase in phrases if phrase not in source]
+
+
+def line_of(source, start):
+    return f"line {source.count(chr(10), 0, start) + 1}"
+
+
+def around(source, start, end):
+    return f"…{' '.join(source[max(0, start - 30) : end + 30].split())}…"
+
+
+def unproved(cleaned, text, chapter):
+    """Yield (start, end, what is wrong) for the numbers of one text."""
+    quoted = set()  # places of numbers in lists that some cell has
+    for match, readings in lists(cleaned):
+        section = chapter.section(text.cell, match.start())
+        pair = max(map(len, readings)) == 2  # pairs stand nearly everywhere
+        cells = [p for p in chapter.before(section) if not pair or p.section == section or chapter.looks_back(section)]
+        streams = [text.figure, *(s for p in cells for s in (p.printed, p.asserted, p.written))]
+        if any(contains(list(stream), reading) for stream in streams for reading in readings):
+            quoted.update(range(*match.span()))
+        else:
+            yield *match.span(), f"no cell has {' '.join(match[0].split())} in this order"
+    for match in equations(cleaned):
+        yield *match.span(), f"{match[0]} does not hold"
+    for match, candidates in numbers(cleaned):
+        section = chapter.section(text.cell, match.start())
+        factor = re.match(r"[A-Za-z\\]", cleaned[match.end() :]) or cleaned[: match.start()].endswith("/")
+        common = candidates and candidates[-1] in COMMON and not factor and match.start() not in quoted
+        cells, where = chapter.before(section), ""
+        if section and chapter.looks_back(section):
+            start, end = cleaned.rfind("\n", 0, match.start()) + 1, (cleaned + "\n").index("\n", match.end())
+            cells, where = chapter.section_of_line(cleaned[start:end]), " in the section that proves the rest of this line"
+        elif common:
+            cells, where = chapter.beside(section, text.cell), " by a cell nearby"
+        if not proved(candidates, {*text.figure, *together(cells)}):
+            others = [str(p.place) for p in chapter.proofs if proved(candidates, p.values)]
+            hint = f"{where} (but in cell {others[0]})" if others and where else ""
+            hint = f" so far (cell {others[0]} comes later)" if others and not where else hint
+            yield *match.span(), f"{match[0].strip()} is neither printed nor asserted{hint}"
+
+
+def count(notebook):
+    """Return how many numbers the rule looks at."""
+    code = Chapter(notebook).code
+    return sum(1 for text in texts(notebook) for _ in numbers(prose(text.source, code)))
