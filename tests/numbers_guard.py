@@ -103,7 +103,7 @@ def prose(source, code=""):
     text = blank(text, r"<?\bhttps?://[^\s>)]*>?|</?[a-z][^<>\n]*>")
     text = blank(text, r"^\s*[0-9]+[.)] ")  # numbers of a list
     text = blank(text, REFERENCE + FEW)
-    text = blank(text, rf"(?:\b(?:in|since|from|of|until|by|before|after|around) |\(|, |\. )({YEAR})(?=[\s.,;:)\]]+(?![a-z])|$)", 1, re.M)
+    text = blank(text, rf"(?:\b(?i:in|since|from|of|until|by|before|after|around) |\(|, |\. )({YEAR})(?=[.,;:)\]]|$| (?:[A-Z]|(?:a|and|by|in|it|the|they|to|was|were)\b))", 1)
     text = blank(text, rf"\b{YEAR}-[0-9]{{2}}-[0-9]{{2}}\b")
     text = blank(text, r"(?<=_)(?:[0-9]|\{[^{}.]*\})")  # indices
     text = blank(text, r"(?<![0-9e.]\^)(?<=\^)(?:[0-9]|\{-?[0-9]+\})|(?<=\w\*\*)(?<![0-9]\*\*)[0-9]+")  # exponents
@@ -442,7 +442,7 @@ def unproved(cleaned, text, chapter):
             others = [str(p.place) for p in chapter.proofs if proved(candidates, p.values)]
             hint = f"{where} (but in cell {others[0]})" if others and where else ""
             hint = f" so far (cell {others[0]} comes later)" if others and not where else hint
-            yield *match.span(), f"{match[0].strip()} is neither printed nor asserted{hint}"
+            yield *match.span(), f"{match[0].strip().rstrip('.')} is neither printed nor asserted{hint}"
 
 
 def count(notebook):

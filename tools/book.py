@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,8 @@ def digest():
     for path in sorted(path for pattern in EVERY_PAGE for path in ROOT.glob(pattern) if path.is_file()):
         if "__pycache__" not in path.parts:
             hashed.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name in sorted(name for name in os.environ if name.startswith("BOOK_")):  # the repository and address in the buttons
+        hashed.update(f"{name}={os.environ[name]}\0".encode())
     return hashed.hexdigest() + "\n"
 
 

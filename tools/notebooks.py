@@ -40,6 +40,7 @@ def run(notebook, folder):
         kernel_name="python3",
         store_widget_state=False,
         record_timing=False,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns of what it always does
         resources={"metadata": {"path": str(folder)}},
     ).execute()
 
