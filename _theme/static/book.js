@@ -51,7 +51,7 @@ const scrolling = new ResizeObserver(entries => {
     const box = target.closest(".scrolls, pre, .table") || target;
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
-      box.setAttribute("role", "region");
+      box.setAttribute("role", "group");
       box.setAttribute("aria-label", box.dataset.scrolls || (box.matches("pre") ? "Code" : "Table"));
     } else {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
