@@ -194,7 +194,7 @@ def attention_weights(Q, K, *, mask=None, bias=None, scale=None):
     dtype, (Q, K) = floats(Q=Q, K=K)
     scores = attention_scores(Q, K, scale=scale)  # (..., N, M)
     if bias is not None:
-        bias = as_bias(bias, scores.shape).astype(scores.dtype, copy=False)
+        bias = as_bias(bias, scores.shape)
         # Select where it is -inf: added to a score of inf or NaN it would give NaN, not -inf.
         scores = np.where(bias == -np.inf, -np.inf, scores + bias)
     if mask is not None:

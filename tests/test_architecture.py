@@ -1,12 +1,12 @@
 """How the library is put together: what may import what, and what every docstring must have."""
 
 import ast
-import importlib.metadata
 import inspect
 import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -86,7 +86,8 @@ def test_public_names_are_those_of_the_modules():
 
 
 def test_version_is_that_of_the_package():
-    assert attention_lib.__version__ == importlib.metadata.version("attention-lib")
+    project = tomllib.loads((LIBRARY.parent / "pyproject.toml").read_text("utf8"))["project"]
+    assert attention_lib.__version__ == project["version"]
 
 
 def test_no_function_is_too_long_to_read():

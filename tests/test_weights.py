@@ -255,8 +255,10 @@ def test_weights_keep_the_dtype_of_queries_and_keys_whatever_the_bias(dtype):
         assert attention_weights(Q, Q, bias=np.zeros((2, 2), bias), mask=np.eye(2, dtype=bool)).dtype == dtype
 
 
-def test_bias_below_the_range_of_the_scores_masks():
-    assert attention_weights(np.float32([[0]]), np.float32([[0], [0]]), bias=[0.0, -1e300]).tolist() == [[1, 0]]
+def test_a_bias_of_a_wider_dtype_is_not_cut_down():
+    Q, K = np.float32([[0]]), np.float32([[0], [0]])  # -1e300 is below float32's range, but it is not -inf
+    assert attention_weights(Q, K, bias=[-1e300, -1e300]).tolist() == [[0.5, 0.5]]
+    assert attention_weights(Q, K, bias=[0.0, -1e300]).tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(
