@@ -96,11 +96,11 @@ def add_buttons(app, pagename, templatename, context, doctree):
 
     if file.endswith(".ipynb"):
         if repository:
-            add(repository.binder(file), "Binder", "Run this chapter on Binder, in JupyterLab")
+            add(repository.binder(file), "Run on Binder", "Run this chapter on Binder, in JupyterLab")
             add(repository.colab(file), "Colab", "Run this chapter on Google Colab")
         add(Path(file).name, "Download", "Download this chapter as a notebook")
     if repository:
-        add(repository.edit(file), "Edit", "Edit this page where it is kept")
+        add(repository.edit(file), "Edit this page", "Edit this page where the book is kept")
 
 
 def write_notebooks(app, exception):

@@ -56,6 +56,7 @@ def test_a_remote_becomes_the_address_a_reader_opens(remote, address):
         "ssh://git@nas.local/reader/book",
         "https://github.com/reader",
         "https://github.com/",
+        "https://gitlab.com/reader",
         "https://github.com/reader/book/tree/main",
         "https://github.com/reader/../book",
         "https://github.com/reader/<script>",
