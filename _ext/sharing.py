@@ -87,20 +87,22 @@ def add_buttons(app, pagename, templatename, context, doctree):
     """List what a reader can do with the page: run it on Binder or Colab, download it, edit it."""
     if not doctree:
         return
-    repository, buttons = app.config.book_repository, context["header_buttons"]
+    repository = app.config.book_repository
     file = app.env.doc2path(pagename, base=False)
+    run, buttons = [], context["header_buttons"]
 
-    def add(url, text, tooltip):
+    def add(place, url, text, tooltip):
         if url:
-            buttons.append({"url": html.escape(url), "text": text, "tooltip": tooltip})
+            place.append({"url": html.escape(url), "text": text, "tooltip": tooltip})
 
     if file.endswith(".ipynb"):
         if repository:
-            add(repository.binder(file), "Run on Binder", "Run this chapter on Binder, in JupyterLab")
-            add(repository.colab(file), "Colab", "Run this chapter on Google Colab")
-        add(Path(file).name, "Download", "Download this chapter as a notebook")
+            add(run, repository.binder(file), "Binder", "Run this chapter on Binder, in JupyterLab")
+            add(run, repository.colab(file), "Colab", "Run this chapter on Google Colab")
+        add(run, Path(file).name, "Download", "Download this chapter as a notebook")
+        buttons.append({"tooltip": "Run this chapter", "buttons": run})
     if repository:
-        add(repository.edit(file), "Edit this page", "Edit this page where the book is kept")
+        add(buttons, repository.edit(file), "Edit this page", "Edit this page where the book is kept")
 
 
 def write_notebooks(app, exception):

@@ -5,10 +5,6 @@ from zipfile import ZipFile
 
 import publish
 import pytest
-from playwright.sync_api import sync_playwright
-
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed here: apt-get install chromium")
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +19,10 @@ def copy(book, tmp_path_factory):
     return folder / "a folder with spaces, ümlauts & 100%" / publish.NAME
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def tab(chromium):
+def tab(browser):
     """Return a page with the network off, and a list of all that went wrong or left the disk."""
-    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
     page, wrong = context.new_page(), []
     page.on("console", lambda message: message.type in {"error", "warning"} and wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
