@@ -377,13 +377,13 @@ def checks(cells):
 
 def sentences_stand_alone(text):
     """One sentence a line, so that a change shows as the sentence that changed."""
-    problems = []
+    problems, written = [], text.split("\n")
     for n, line in enumerate(words_only(text).split("\n"), 1):
         line = re.sub(r"^\s*(?:[-*] |[0-9]+\. )?(?:\*\*[^*]+\*\*|\*[^*]+:\*)?", "", line)
         if line.lstrip().startswith(("|", ":", "#", ">")):
             continue
         if re.search(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bal)(?<!\bcf)(?<!\s[A-Z])[.?!][)\"”*_]* +[\"“(*_]?[A-Z]", line):
-            problems.append(f"line {n} has two sentences: {line.strip()[:70]}")
+            problems.append(f"line {n} has two sentences: {written[n - 1].strip()[:70]}")
     return problems
 
 

@@ -83,11 +83,12 @@ def test_every_number_on_a_page_is_proved(page):
     none(numbers_guard.unproved_on_page(page.read_text("utf8"), map(read, CHAPTERS), plain(page)))
 
 
-@pytest.mark.parametrize("listed", sorted(PLAIN))
-def test_few_numbers_are_passed_over(listed):
-    assert listed in {path.stem for path in (*CHAPTERS, *PAGES)}
-    assert len(plain(Path(listed))) == len(set(plain(Path(listed)))) <= MOST_PLAIN
-    assert all(re.search(r"\b[0-9]+\b.*[a-z]|[a-z].*\b[0-9]+\b", phrase) for phrase in plain(Path(listed)))
+def test_few_numbers_are_passed_over():
+    assert set(PLAIN) <= {path.stem for path in (*CHAPTERS, *PAGES)}
+    for listed in PLAIN:
+        phrases = plain(Path(listed))
+        assert len(phrases) == len(set(phrases)) <= MOST_PLAIN
+        assert all(re.search(r"[0-9]", phrase) and re.search(r"[a-z]{2}", phrase) for phrase in phrases)
 
 
 @pytest.mark.parametrize("source", [*CHAPTERS, *PAGES], ids=name)
