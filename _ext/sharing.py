@@ -114,7 +114,7 @@ def write_notebooks(app, exception):
         if source.suffix == ".ipynb":
             copy = Path(app.outdir, name).with_suffix(".ipynb")
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(ready(source.read_text("utf8"), app.config.book_repository), "utf8")
+            copy.write_text(ready(source.read_text("utf8"), app.config.book_repository), "utf8", newline="\n")
 
 
 def write_sitemap(app, exception):

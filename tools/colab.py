@@ -17,7 +17,7 @@ def main(folder):
     for path in sorted(ROOT.glob("chapters/*.ipynb")):
         copy = Path(folder) / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(ready(path.read_text("utf8"), repository), "utf8")
+        copy.write_text(ready(path.read_text("utf8"), repository), "utf8", newline="\n")
         print(copy)
 
 

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESSES = {"href", "src", "poster", "action", "data", "xlink:href"}
-GONE = {400, 404, 405, 410, 451}  # what a server says of a page that is not there; else it may be shy of programs
+GONE = {404, 410}  # the page is not there; by other answers a server may only be shy of programs
 SECONDS = 20
 
 

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 NAME = "attention-one-matrix-at-a-time"
 ALWAYS = ["404.html", "sitemap.xml", "objects.inv"]  # published though no page leads to them
+FONT = re.compile(r"""url\(\s*["']?([^"')]+\.woff2)[^"')]*["']?\s*\)""")
 READ_ME = "Open index.html in a browser. Nothing in this folder needs a network.\n"
 
 
@@ -59,7 +60,7 @@ def make_site(built, site):
     (site / ".nojekyll").touch()  # a host that runs Jekyll would drop every folder with an underscore
     found = links.problems(site)
     if found:
-        sys.exit("\n".join(["", *found, f"{len(found)} links lead nowhere (page: link: why). Nothing was published."]))
+        sys.exit("\n".join(["", *found, f"{len(found)} links lead nowhere (page: link: why)."]))
 
 
 def make_offline(site, archive):
@@ -82,7 +83,7 @@ def add(out, name, data):
 def for_a_disk(path):
     """Return a file's bytes, less what a browser refuses to a page that it opened from a disk."""
     if path.suffix == ".css":  # some browsers load no font file there
-        return re.sub(r"url\(\s*[\"']?([^\"')]+\.woff2)[^\"')]*[\"']?\s*\)", lambda m: inline(path, m), path.read_text("utf8")).encode()
+        return FONT.sub(lambda match: inline(path, match), path.read_text("utf8")).encode()
     if path.suffix == ".html":  # nor one that is asked for ahead
         return re.sub(r"<link\b[^>]*\bas=\"?font\b[^>]*>\n?", "", path.read_text("utf8")).encode()
     if path.name == "documentation_options.js":  # nor let the search read the pages it found; it lists them
@@ -108,16 +109,16 @@ def main():
     site, archive = DIST / "site", DIST / f"{NAME}.zip"
     with tempfile.TemporaryDirectory() as folder:
         if book.build(Path(folder), fresh=True):
-            sys.exit("\nThe build stopped or warned; the lines with WARNING or ERROR above say where. Nothing was published.")
+            sys.exit("\nThe build stopped or warned; the lines with WARNING or ERROR above say where.")
         make_site(Path(folder) / "_build" / "html", site)
     files = [path for path in site.rglob("*") if path.is_file()]
     pages = sum(path.suffix == ".html" for path in files)
     _, base = links.read(site)
-    print(f"\nThe site is made: {pages} pages, {len(files)} files, {size(files)}, every link inside it leads somewhere.")
+    print(f"\nThe site is made: {pages} pages, {len(files)} files, {size(files)}; all links inside lead somewhere.")
     print(f"  {site}\n  to be served at {base or 'any address (set BOOK_URL to have one on the pages)'}")
     if arguments.offline:
         make_offline(site, archive)
-        print(f"The copy for reading from a disk is made, {size([archive])}: unpack it and open index.html.\n  {archive}")
+        print(f"The copy for a disk is made, {size([archive])}: unpack it and open index.html.\n  {archive}")
 
 
 if __name__ == "__main__":

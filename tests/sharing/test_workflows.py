@@ -130,6 +130,7 @@ def test_the_oldest_and_the_newest_python_and_numpy_are_tested():
     assert [tuple(map(int, limit.split(", "))) for limit in limits] == sorted(map(version, everything))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the workflow runs on Linux")
 def test_the_push_for_colab_replaces_the_branch_with_the_copies_and_touches_nothing_else(clone, git, push, tmp_path):
     """The workflow's own script, run here against a repository on this machine."""
     names = ["_ext/ready.py", "_ext/repository.py", "tools/colab.py", "_config.yml"]
