@@ -24,9 +24,12 @@ class FoldDropdowns(SphinxPostTransform):
             if "dropdown" not in node["classes"]:
                 continue
             title = node.next_node(nodes.title, descend=True)
-            # Plain text: a link inside a summary would be a control inside a control.
-            name = title.astext() if title in node.children else admonitionlabels[node.tagname]
             classes = [name for name in node["classes"] if name != "dropdown"]
+            if title in node.children:
+                name = title.astext()  # plain text: a link inside a summary would be a control inside a control
+            else:
+                name = admonitionlabels[node.tagname]
+                classes.append(node.tagname)
             fold = folded("", name=name, ids=node["ids"], classes=classes)
             fold += [child for child in node.children if child is not title]
             node.replace_self(fold)

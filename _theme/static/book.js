@@ -32,8 +32,9 @@ addEventListener("keydown", event => {
 });
 dialog.addEventListener("click", event => event.target === dialog && dialog.close());
 
-// Copy: a button in every code cell.
-for (const cell of $$(".cell_input .highlight, div[class*=highlight-] > .highlight")) {
+// Copy: a button beside all code, but not beside what it printed.
+for (const cell of $$("div.highlight")) {
+  if (cell.closest(".cell_output")) continue;
   const button = document.createElement("button");
   button.className = "copy";
   button.textContent = "Copy";

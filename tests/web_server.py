@@ -14,7 +14,7 @@ PACKED = {".html", ".css", ".js", ".mjs", ".svg", ".json", ".xml", ".txt", ".ipy
 
 
 @contextmanager
-def serving(folder, delay=None):
+def serving(folder, prefix=PREFIX, delay=None):
     """Serve `folder` on a free port of this machine; give its address.
 
     `delay(path)` may wait before a file is sent, as a slow network does.
@@ -27,7 +27,7 @@ def serving(folder, delay=None):
             path = unquote(urlsplit(self.path).path)
             if delay:
                 delay(path)
-            file = folder / path.removeprefix(PREFIX) if path.startswith(PREFIX) else folder / "none"
+            file = folder / path.removeprefix(prefix) if path.startswith(prefix) else folder / "none"
             if file.is_dir():
                 file /= "index.html"
             status = 200 if file.is_file() else 404
@@ -52,7 +52,7 @@ def serving(folder, delay=None):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+        yield f"http://127.0.0.1:{server.server_port}{prefix}"
     finally:
         server.shutdown()
         server.server_close()

@@ -1,0 +1,152 @@
+"""Reading under other conditions: late fonts, no script, by keyboard, on paper, with little bandwidth."""
+
+import io
+import re
+import time
+
+import pytest
+from browsing import DESKTOP, PHONE, settle, tab, unfold, wider_than_the_screen
+from pypdf import PdfReader
+from web_server import serving
+
+SHIFTS = """() => new Promise(done => {
+    let sum = 0;
+    new PerformanceObserver(list => list.getEntries().forEach(shift => { sum += shift.value; }))
+        .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done(sum), 300);
+})"""
+
+
+@pytest.fixture(scope="module")
+def slow_fonts(site):
+    """The same pages from a server that sends each font file a second late."""
+    with serving(site.folder, delay=lambda path: path.endswith(".woff2") and time.sleep(1)) as address:
+        yield address
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_moves_when_fonts_are_late(browser, site, slow_fonts, viewport):
+    moved = {}
+    with tab(browser, slow_fonts, viewport) as page:
+        for name in site.pages:
+            page.goto(name)
+            page.evaluate("document.fonts.ready")
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            moved[name] = page.evaluate(SHIFTS)
+    assert {name: shift for name, shift in moved.items() if shift >= 0.01} == {}
+
+
+def test_a_page_reads_without_a_script(browser, site):
+    with tab(browser, site.address, PHONE, java_script_enabled=False) as page:
+        page.goto(site.chapters[1])
+        assert page.locator("article h1").is_visible()
+        assert page.locator("svg.plot").first.bounding_box()["height"] > 100
+        assert page.locator(".katex-html").first.bounding_box()["width"] > 5
+        solution = page.locator("details.solution").first
+        solution.locator("summary").first.click()
+        assert solution.locator(".unfolded").first.is_visible()
+        assert not page.locator(".tool.theme").is_visible()  # it would do nothing
+        assert page.locator(".copy").count() == 0
+        page.get_by_role("button", name="Chapters").click()
+        page.get_by_role("navigation", name="Chapters").get_by_role("link").nth(1).click()
+        assert page.url.endswith(site.chapters[0])
+        page.get_by_role("link", name="Search").click()
+        assert "needs JavaScript" in page.locator("main noscript").inner_text()
+        assert page.faults == []
+
+
+FOCUS = """() => {
+    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+    if (at === document.body) return null;
+    const middle = document.elementFromPoint(Math.max(1, box.x + Math.min(box.width, innerWidth) / 2), box.y + box.height / 2);
+    return {
+        what: at.outerHTML.slice(0, 90),
+        outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+        seen: !!middle && (at.contains(middle) || middle.contains(at)),
+    };
+}"""
+# everything that can be reached: visible, not taken out of the order
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter(e =>
+    e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0).length"""
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(browser, site, viewport):
+    with tab(browser, site.address, viewport) as page:
+        page.goto(site.chapters[0])
+        unfold(page)
+        count, stops = page.evaluate(CONTROLS), []
+        for _ in range(count + 5):
+            page.keyboard.press("Tab")
+            stop = page.evaluate(FOCUS)
+            if stop is None:
+                break
+            stops.append(stop)
+        assert len(stops) == count
+        assert [stop["what"] for stop in stops if not stop["outlined"]] == []
+        assert [stop["what"] for stop in stops if not stop["seen"]] == []
+        assert "Skip to the text" in stops[0]["what"]
+
+
+def test_the_first_tab_stop_skips_to_the_text(browser, site):
+    with tab(browser, site.address) as page:
+        page.goto(site.chapters[0])
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+def test_paper_shows_the_article_alone_with_everything_unfolded(browser, site):
+    """Printed from the dark theme: ink on white all the same."""
+    name = site.chapters[1]
+    with tab(browser, site.address, theme="dark") as page:
+        page.goto(name)
+        settle(page)
+        hints = page.locator("details .unfolded p").all_text_contents()
+        pdf = PdfReader(io.BytesIO(page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"))))
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        ink = page.evaluate("getComputedStyle(document.querySelector('svg.plot text')).fill")
+        assert max(map(int, re.findall(r"\d+", ink))) < 80
+        for hidden in (".bar", ".side", ".turn", ".copy", ".actions"):
+            assert not page.locator(hidden).first.is_visible()
+        assert page.evaluate("""() => [...document.querySelectorAll("figure, .equation")].every(e =>
+            getComputedStyle(e).breakInside === "avoid" && e.getBoundingClientRect().height < 900)""")
+    text = squeeze("".join(sheet.extract_text() for sheet in pdf.pages))
+    assert len(pdf.pages) > 5 and "Skip to the text" not in text
+    plain = [hint for hint in map(squeeze, hints) if hint.isascii() and len(hint) > 30]
+    assert len(plain) > 3
+    assert [hint for hint in plain if hint[:30] not in text] == []
+
+
+def squeeze(text):
+    return re.sub(r"\s+", "", text)
+
+
+def test_text_can_be_twice_as_large(browser, site):
+    """At 200 % of the text size and at 320 pixels, as WCAG asks, nothing is lost to the side."""
+    for options in ({"viewport": {"width": 320, "height": 700}}, {"viewport": {"width": 720, "height": 450}}):
+        with tab(browser, site.address, **options) as page:
+            for name in [site.chapters[0], "index.html"]:
+                page.goto(name)
+                unfold(page)
+                assert wider_than_the_screen(page) == []
+
+
+def test_figure_text_is_at_least_11_pixels_on_a_phone(browser, site):
+    small = {}
+    with tab(browser, site.address, PHONE) as page:
+        for name in site.chapters:
+            page.goto(name)
+            unfold(page)
+            # the largest letters of each text: an index of a symbol is smaller
+            sizes = page.evaluate("""() => [...document.querySelectorAll("svg.plot text")].map(text => {
+                const { a, b } = text.getScreenCTM(), parts = [text, ...text.querySelectorAll("tspan")];
+                const written = parts.filter(part => !part.querySelector("tspan"));
+                const largest = Math.max(...written.map(part => parseFloat(getComputedStyle(part).fontSize)));
+                return [Math.hypot(a, b) * largest, text.textContent.trim()];
+            })""")
+            assert sizes, name
+            small[name] = sorted({(round(size, 1), text) for size, text in sizes if size < 10.95})
+    assert {name: found for name, found in small.items() if found} == {}
