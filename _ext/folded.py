@@ -32,7 +32,7 @@ class FoldDropdowns(SphinxPostTransform):
                 classes.append(node.tagname)
             fold = folded("", name=name, ids=node["ids"], classes=classes)
             fold += [child for child in node.children if child is not title]
-            node.replace_self(fold)
+            node.parent.replace(node, fold)  # replace_self() would hand on the class
 
 
 def visit_folded(self, node):

@@ -57,10 +57,13 @@ def inline(svg, alt, prefix):
         if attributes.get("id") not in linked:
             attributes.pop("id", None)
         element.attrib = {name: rewrite(name, value, prefix) for name, value in attributes.items()}
+        element.tail = None  # line breaks; a space that is drawn is inside a tspan
+        if element.tag not in ("text", "tspan") or len(element):
+            element.text = None
     _, _, width, height = root.get("viewBox").split()
     size = {"width": f"{float(width) * POINT:.0f}", "height": f"{float(height) * POINT:.0f}"}
     root.attrib = {"class": "plot", "role": "img", "aria-label": alt, "viewBox": root.get("viewBox"), **size}
-    return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))
+    return ET.tostring(root, encoding="unicode")
 
 
 def rewrite(name, value, prefix):
