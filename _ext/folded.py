@@ -20,6 +20,9 @@ class FoldDropdowns(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs):
+        for section in self.document.findall(nodes.section):
+            if section["ids"] in (["exercise-content"], ["solution-content"]):
+                section["ids"] = []  # sphinx-exercise gives all of them the same
         for node in list(self.document.findall(nodes.Admonition)):
             if "dropdown" not in node["classes"]:
                 continue
