@@ -39,6 +39,7 @@ def use_book_style():
             "figure.figsize": (WIDTH, 3.0),
             "figure.constrained_layout.use": True,
             "font.size": FONT_SIZE,
+            "font.sans-serif": ["DejaVu Sans"],  # comes with Matplotlib; a list of ten would stand in every text
             "axes.titlesize": FONT_SIZE,
             "axes.spines.top": False,
             "axes.spines.right": False,

@@ -128,11 +128,11 @@ NOT_RESULTS = {"axis", "axis1", "axis2", "seed", "figsize", "digits", "decimals"
 
 @dataclass
 class Proof:
-    """The numbers of one code cell: printed, asserted, and (for quoted lists only) written in its code."""
+    """The numbers of one code cell: printed, asserted, and (for lists that the prose quotes) its lists of numbers."""
 
     printed: list = field(default_factory=list)
     asserted: list = field(default_factory=list)
-    written: list = field(default_factory=list)
+    literals: list = field(default_factory=list)
     place: int = 0
     section: int = 0
 
@@ -149,11 +149,18 @@ def proof(cell, place=0, section=0):
             for _, each in numbers(text):
                 found.printed.extend(each)
     tree = ast.parse(re.sub(r"^\s*[%!].*$", "pass", cell.source, flags=re.M))
-    found.written = [value for node in ast.walk(tree) if (value := constant(node)) is not None]
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             found.asserted.extend(stated(node.test))
+        if isinstance(node, ast.List | ast.Tuple):
+            found.literals.append(flat(node))
     return found
+
+
+def flat(node):
+    """Return the numbers of a list as it is written, inner lists one after the other; [] if it holds anything else."""
+    values = [flat(each) if isinstance(each, ast.List | ast.Tuple) else [constant(each)] for each in node.elts]
+    return [] if any(None in each for each in values) else sum(values, [])
 
 
 def stated(node):
@@ -277,10 +284,10 @@ def lists(text):
 
 
 def contains(stream, part, strides=12):
-    """Say whether a part stands in a stream of numbers, side by side or in a column of a printed table."""
+    """Say whether a list stands in a stream of numbers: side by side, in a column of a table, or backwards."""
     return any(
-        stream[i : i + stride * len(part) : stride] == part
-        for stride in range(1, strides if len(part) > 2 else 2)
+        stream[i : i + stride * len(part) : stride] in ([part, part[::-1]] if len(part) > 2 else [part])
+        for stride in (range(1, strides) if len(part) > 2 else [1])
         for i in range(len(stream) - stride * (len(part) - 1))
     )
 
@@ -420,9 +427,13 @@ def unproved(cleaned, text, chapter):
     for match, readings in lists(cleaned):
         section = chapter.section(text.cell, match.start())
         pair = max(map(len, readings)) == 2  # pairs stand nearly everywhere
-        cells = [p for p in chapter.before(section) if not pair or p.section == section or chapter.looks_back(section)]
-        streams = [text.figure, *(s for p in cells for s in (p.printed, p.asserted, p.written))]
-        if any(contains(list(stream), reading) for stream in streams for reading in readings):
+        before = chapter.before(section)
+        shown = [p for p in before if not pair or p.section == section or chapter.looks_back(section)]
+        streams = [list(text.figure), *(p.printed for p in shown)]
+        literals = [literal for p in before for literal in p.literals]
+        if any(contains(stream, part) for stream in streams for part in readings) or any(
+            part in (literal[: len(part)], literal[-len(part) :]) for literal in literals for part in readings
+        ):
             quoted.update(range(*match.span()))
         else:
             yield *match.span(), f"no cell has {' '.join(match[0].split())} in this order"
@@ -430,7 +441,7 @@ def unproved(cleaned, text, chapter):
         yield *match.span(), f"{match[0]} does not hold"
     for match, candidates in numbers(cleaned):
         section = chapter.section(text.cell, match.start())
-        factor = re.match(r"[A-Za-z\\]", cleaned[match.end() :]) or cleaned[: match.start()].endswith("/")
+        factor = re.match(r"[A-Za-z\\]", cleaned[match.end() :]) or cleaned[: match.start()].endswith(("/", "√"))
         common = candidates and candidates[-1] in COMMON and not factor and match.start() not in quoted
         cells, where = chapter.before(section), ""
         if section and chapter.looks_back(section):

@@ -222,15 +222,21 @@ def test_a_line_of_the_summary_is_proved_by_one_section():
     assert "0.75 is neither printed nor asserted in the section that proves the rest of this line" in problem
 
 
-@pytest.mark.parametrize("prose", ["(5, 3, 8)", "`[5, 3]`", "5, 3 and 8", "columns 5, 2, 1", r"$\begin{pmatrix} 5 & 3 \\ 2 & 4 \end{pmatrix}$", "5 × 3", "5 by 3"])
+@pytest.mark.parametrize("prose", ["(5, 3, 8)", "`[5, 3]`", "5, 3 and 8", "8, 3 and 5", "columns 5, 2, 1", r"$\begin{pmatrix} 5 & 3 \\ 2 & 4 \end{pmatrix}$", "5 × 3", "5 by 3"])
 def test_a_list_in_order_passes(prose):
     assert problems(prose, ("print(x)", "[[5 3 8]\n [2 4 9]\n [1 6 7]]\n[[5 3]\n [2 4]]")) == []
 
 
-@pytest.mark.parametrize("prose", ["(3, 5, 8)", "`[5, 8]`", "5, 8 and 3", r"$\begin{pmatrix} 5 & 3 \\ 4 & 2 \end{pmatrix}$", "8 × 3", "8 by 3"])
+@pytest.mark.parametrize("prose", ["(3, 5, 8)", "`[5, 8]`", "5, 8 and 3", "3, 8, 5", r"$\begin{pmatrix} 5 & 3 \\ 4 & 2 \end{pmatrix}$", "8 × 3", "8 by 3"])
 def test_a_list_in_another_order_is_refused(prose):
     found = problems(prose, ("print(x)", "[[5 3 8]\n [2 4 9]]"))
     assert any("in this order" in problem for problem in found)
+
+
+def test_a_list_may_quote_the_code():
+    code = ("X = [[5, 3], [2, 4]]\nassert X == [[5, 3], [2, 4]]", "")
+    assert problems("The rows `[5, 3]` and (2, 4).", code) == []
+    assert any("in this order" in problem for problem in problems("The row `[3, 2]`.", code))
 
 
 @pytest.mark.parametrize("equation", ["2·2 + 0·0 + 2·1 = 6", "4·6·5 = 120", "√64 = 8", "1/8 = 0.125", "2 − 5 = -3", "0.1554·2 = 0.31"])
