@@ -7,8 +7,9 @@
 ○ softmax: not written yet
 
 A check never raises, whatever it is given.
-It runs your function on inputs chosen so that the usual mistakes each give themselves away,
+It runs your function once on each of a few inputs, chosen so that the usual mistakes give themselves away,
 and says which one it saw.
+What your function prints on the way is shown for one input, the one that the hint is about.
 """
 
 from attention_lib.check.formula import (

@@ -4,8 +4,11 @@ Each exercise names the right function, the inputs to try, and the wrong functio
 An answer that agrees with a wrong function on every input has made that mistake.
 """
 
+import functools
+import io
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -35,92 +38,152 @@ class Mistake:
     hint: str
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """How one call of a function ended."""
+
+    result: object = None
+    numbers: np.ndarray | None = None  # the result as an array, if it is made of numbers
+    error: BaseException | None = None
+    printed: str = ""
+
+
 NOT_WRITTEN = "not written yet"
 RIGHT = "all correct"
+UNREADABLE = "this fails as soon as one looks at it: give plain numbers or arrays"
+COMPLEX = "there are complex numbers where real ones were expected"
+UNSTEADY = "it gives different results for the same input: is something random, or kept from call to call?"
 
 
-def check_function(name, answer, *, right, inputs, mistakes=(), rtol=1e-6, atol=1e-9):
-    """Compare `answer` with the function `right` on each of `inputs`, a list of argument tuples."""
-    if answer is None or answer is ...:
-        return Report(name, False, NOT_WRITTEN)
+def _never_raises(check):
+    """Let a check end in a report whatever it is given: even an error's text or a class's name can raise."""
+
+    @functools.wraps(check)
+    def guarded(name, answer, *arguments, **options):
+        if answer is None or answer is ...:
+            return Report(name, False, NOT_WRITTEN)
+        try:
+            return check(name, answer, *arguments, **options)
+        except KeyboardInterrupt:  # the reader's way out of an endless loop
+            raise
+        except BaseException:
+            return Report(name, False, UNREADABLE)
+
+    return guarded
+
+
+@_never_raises
+def check_function(name, answer, *, right, inputs, mistakes=(), form=None, called="result", rtol=1e-4, atol=1e-5):
+    """Compare `answer` with the function `right` on each of `inputs`, a list of argument tuples.
+
+    The answer runs once on each, and what it prints is shown for one: the one that the report is about.
+    `form` is the hint for a result of another kind or shape, and `called` names what is compared.
+    The tolerances are wide enough for answers in float32 and far too narrow for any mistake.
+    """
     if not callable(answer):
         return Report(name, False, f"pass the function itself, not what it returned: check.{name}(your_function)")
+    outcomes = [_run(answer, each) for each in inputs]
 
-    def agrees(f, g, arguments):
-        got, want = _run(f, arguments), _run(g, arguments)
-        if isinstance(got, Exception) or isinstance(want, Exception):
-            return type(got) is type(want)  # a mistake may show by failing on one of the inputs
-        return _equal(got, want, rtol, atol)
+    def agreements(f):  # one at a time: most functions are told apart on the first input
+        return (_agree(got, _run(f, each), rtol, atol) for got, each in zip(outcomes, inputs, strict=True))
 
-    for arguments in inputs:
-        if agrees(answer, right, arguments):
-            continue
-        got = _run(answer, arguments)
-        if isinstance(got, NotImplementedError):
-            return Report(name, False, NOT_WRITTEN)
-        for mistake in mistakes:
-            if all(agrees(answer, mistake.imitation, each) for each in inputs):
-                return Report(name, False, mistake.hint, mistake.name)
-        return Report(name, False, _describe(got, _run(right, arguments), arguments, rtol, atol))
-    return Report(name, True, RIGHT)
-
-
-def check_value(name, answer, tests):
-    """Try `answer` against each of `tests`, pairs of a predicate and the hint for when it is False."""
-    if answer is None or answer is ...:
+    wrong = next((i for i, agrees in enumerate(agreements(right)) if not agrees), None)
+    got, arguments = outcomes[wrong or 0], inputs[wrong or 0]
+    print(got.printed, end="")
+    if wrong is None:
+        return Report(name, True, RIGHT)
+    if isinstance(got.error, NotImplementedError):
         return Report(name, False, NOT_WRITTEN)
+    for mistake in mistakes:
+        if all(agreements(mistake.imitation)):
+            return Report(name, False, mistake.hint, mistake.name)
+    if got.numbers is not None and not _agree(got, _run(answer, arguments), rtol, atol):
+        return Report(name, False, UNSTEADY)
+    want = _run(right, arguments).numbers
+    return Report(name, False, _one_line(_describe(got, want, arguments, form, called, rtol, atol)))
+
+
+@_never_raises
+def check_value(name, answer, tests):
+    """Try `answer`, as an array, against `tests`: predicates, each with the hint for when it is False.
+
+    The first hint says which shape is wanted, so it is also what an answer gets that is no numbers.
+    """
+    value = _run(lambda: answer, ()).numbers
+    if value is None:
+        return Report(name, False, tests[0][1])
+    if np.iscomplexobj(value):
+        return Report(name, False, COMPLEX)
     for passes, hint in tests:
-        result = _run(passes, (answer,))
-        if isinstance(result, Exception) or not np.all(result):
+        verdict = _run(passes, (value.astype(float),)).numbers
+        if verdict is None or not verdict.all():
             return Report(name, False, hint)
     return Report(name, True, RIGHT)
 
 
-def _run(f, arguments):
-    """Return what `f` returns for copies of the arguments, or the exception it ends in."""
+def numbers(result):
+    """Return a result as an array of its own, of real or complex floats; None if it is not made of numbers."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        array = np.array(result)  # a copy, which no later call can change
+        if array.dtype.kind in "fc":
+            return array
+        return array.astype(float) if array.dtype.kind in "biuO" else None  # objects may be fractions
+    except Exception:  # ragged, or no numbers
+        return None
+
+
+def _run(f, arguments):
+    """Call `f` on copies of the arguments, without a sound, and return how that ends."""
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return f(*deepcopy(arguments))
-    except KeyboardInterrupt:  # the reader's way out of an endless loop
+            result = f(*deepcopy(arguments))
+            return Outcome(result, numbers(result), printed=printed.getvalue())
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # a reader's function may even call exit()
-        return error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
+        return Outcome(error=error, printed=printed.getvalue())
 
 
-def _equal(got, want, rtol, atol):
-    """Say whether two results have the same shape and, to rounding, the same numbers."""
-    if isinstance(want, tuple):
-        return (
-            isinstance(got, (tuple, list))
-            and len(got) == len(want)
-            and all(_equal(g, w, rtol, atol) for g, w in zip(got, want, strict=True))
-        )
-    try:
-        got, want = np.asarray(got), np.asarray(want)
-        return got.shape == want.shape and np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
-    except Exception:  # not numbers, not rectangular, or an object that cannot become an array
-        return False
+def _agree(got, want, rtol, atol):
+    """Say whether two outcomes are the same numbers, to rounding, or errors of the same type."""
+    if got.numbers is None or want.numbers is None:
+        return got.error is not None and type(got.error) is type(want.error)  # a mistake may show by failing
+    got, want = got.numbers, want.numbers
+    same_kind = got.shape == want.shape and np.iscomplexobj(got) == np.iscomplexobj(want)
+    return same_kind and bool(_close(got, want, rtol, atol).all())
 
 
-def _describe(got, want, arguments, rtol, atol):
+def _close(got, want, rtol, atol):
+    """Say of each number whether it is the wanted one, as far as its own precision can tell."""
+    rounding = 8 * np.finfo(got.dtype).eps  # above the tolerances in float16 alone
+    return np.isclose(got, want, max(rtol, rounding), max(atol, rounding), equal_nan=True)
+
+
+def _describe(got, want, arguments, form, called, rtol, atol):
     """Say how an answer that matches no known mistake differs from the right one."""
     if all(np.ndim(argument) == 0 for argument in arguments):
         given = f"for ({', '.join(map(str, arguments))})"
     else:
         given = "on input of shape " + ", ".join(str(np.shape(argument)) for argument in arguments)
-    if isinstance(got, Exception):
-        return f"{given} it raises {type(got).__name__}: {got}"
-    if got is None:
+    if got.error is not None:
+        return f"{given} it raises {type(got.error).__name__}: {got.error}".removesuffix(": ")
+    if got.result is None:
         return "it returns None: is the return missing?"
-    try:
-        if np.iscomplexobj(got):
-            raise TypeError
-        got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
-    except Exception:
-        return f"{given} it returns a {type(got).__name__} where an array of numbers was expected"
+    if got.numbers is None:
+        kind = type(got.result).__name__
+        return form or f"{given} it returns something of type {kind} where an array of numbers was expected"
+    got = got.numbers
     if got.shape != want.shape:
-        return f"{given} the result has shape {got.shape}, expected {want.shape}"
-    off = np.argwhere(~np.isclose(got, want, rtol, atol, equal_nan=True))[0]
+        return form or f"{given} the {called} has shape {got.shape}, expected {want.shape}"
+    if np.iscomplexobj(got):
+        return f"{given} {COMPLEX}"
+    off = tuple(np.argwhere(~_close(got, want, rtol, atol))[0])
     place = "".join(f"[{i}]" for i in off)
-    return f"{given} result{place} is {got[tuple(off)]:.6g}, expected {want[tuple(off)]:.6g}"
+    return f"{given} {called}{place} is {got[off]:.6g}, expected {want[off]:.6g}"
+
+
+def _one_line(text, width=240):
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= width else text[: width - 1] + "…"

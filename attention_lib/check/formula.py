@@ -3,18 +3,13 @@
 import numpy as np
 
 from attention_lib.check._engine import Mistake, check_function
+from attention_lib.check._shared import KEEPDIMS, LOST_AXIS, SIGN, TWICE, exp_minus, random, shares
 
-# Wide enough for answers in float32, far too narrow for any mistake below.
-NEAR = {"rtol": 1e-4, "atol": 1e-6}
-
-
-def random(*shapes, seed=0):
-    rng = np.random.default_rng(seed)
-    return tuple(rng.standard_normal(shape) for shape in shapes)
-
-
-# N, M, d_k and d_v all differ, so that no two of them can be confused and still agree.
-TRIPLES = [random((5, 4), (3, 4), (3, 2)), random((2, 3), (6, 3), (6, 5), seed=1)]
+TRIPLES = [
+    random((5, 4), (3, 4), (3, 2)),  # N, M, d_k and d_v all differ, so that no two can be confused and still agree
+    random((2, 3), (6, 3), (6, 5), seed=1),
+    random((3, 3), (3, 3), (3, 3), seed=2),  # all the same: here even shapes that should not fit give numbers
+]
 
 
 def attention_shapes(answer):
@@ -25,6 +20,7 @@ def attention_shapes(answer):
         right=lambda Q, K, V: shapes(len(Q), len(K), rows=len(Q), columns=V.shape[1]),
         inputs=TRIPLES,
         mistakes=SHAPE_MISTAKES,
+        form="return three pairs of numbers: the shapes of the scores, of the weights and of the output",
     )
 
 
@@ -48,6 +44,11 @@ SHAPE_MISTAKES = [
         "your output has d_k columns, like a query: it is made of values, so count the columns of V",
     ),
     Mistake(
+        "output like weights",
+        lambda Q, K, V: shapes(len(Q), len(K), rows=len(Q), columns=len(K)),
+        "your output has a column for each key: the keys are summed over, and the columns of V remain",
+    ),
+    Mistake(
         "square",
         lambda Q, K, V: shapes(len(Q), len(Q), rows=len(Q), columns=V.shape[1]),
         "your scores are square, as in self-attention: here M keys answer N queries",
@@ -63,12 +64,7 @@ SHAPE_MISTAKES = [
 def soft_lookup(answer):
     """Check ``answer(query, keys, values)``, one soft lookup whose values are numbers."""
     inputs = [random(3, (4, 3), 4), random(2, (5, 2), 5, seed=1), ([2.0, -1.0], [[1.0, 0.0], [0.0, 1.0]], [3.0, 5.0])]
-    return check_function("soft_lookup", answer, right=lookup, inputs=inputs, mistakes=LOOKUP_MISTAKES, **NEAR)
-
-
-def shares(scores, axis=-1):
-    exps = np.exp(scores)
-    return exps / exps.sum(axis=axis, keepdims=True)
+    return check_function("soft_lookup", answer, right=lookup, inputs=inputs, mistakes=LOOKUP_MISTAKES)
 
 
 def dots(query, keys):
@@ -124,6 +120,13 @@ LOOKUP_MISTAKES = [
         lambda query, keys, values: np.mean(values),
         "you return the plain mean of the values: the weights have to depend on the query",
     ),
+    Mistake("sign", lambda query, keys, values: shares(-dots(query, keys)) @ values, SIGN),
+    Mistake("softmax twice", lambda query, keys, values: shares(shares(dots(query, keys))) @ values, TWICE),
+    Mistake(
+        "base 2",
+        lambda query, keys, values: shares(dots(query, keys), exp=np.exp2) @ values,
+        "the base is e, not 2: use math.exp",
+    ),
     Mistake(
         "divided by M",
         lambda query, keys, values: lookup(query, keys, values) / len(keys),
@@ -134,14 +137,12 @@ LOOKUP_MISTAKES = [
 
 def scaled_attention(answer):
     """Check ``answer(Q, K, V)``, the formula with its scale."""
-    return check_function(
-        "scaled_attention", answer, right=formula, inputs=TRIPLES, mistakes=FORMULA_MISTAKES, **NEAR
-    )
+    return check_function("scaled_attention", answer, right=formula, inputs=TRIPLES, mistakes=FORMULA_MISTAKES)
 
 
-def formula(Q, K, V, *, divisor=None, axis=-1):
+def formula(Q, K, V, *, divisor=None, **softmax):
     divisor = np.sqrt(Q.shape[-1]) if divisor is None else divisor
-    return shares(Q @ K.mT / divisor, axis) @ V
+    return shares(Q @ K.mT / divisor, **softmax) @ V
 
 
 WRONG_COUNT = "you divided by the square root of another count: d_k is the number of features of a query and of a key"
@@ -173,6 +174,27 @@ FORMULA_MISTAKES = [
         "over everything",
         lambda Q, K, V: formula(Q, K, V, axis=(0, 1)),
         "all your weights together sum to 1: each query has its own sum, along the last axis",
+    ),
+    *(
+        Mistake("keepdims", lambda Q, K, V, lost=lost: formula(Q, K, V, **lost), KEEPDIMS)
+        for lost in LOST_AXIS
+    ),
+    Mistake("sign", lambda Q, K, V: formula(Q, K, V, exp=exp_minus), SIGN),
+    Mistake("softmax twice", lambda Q, K, V: shares(shares(Q @ K.mT / np.sqrt(Q.shape[-1]))) @ V, TWICE),
+    Mistake(
+        "not transposed",
+        lambda Q, K, V: shares(Q @ K / np.sqrt(Q.shape[-1])) @ V,
+        "Q @ K pairs the features of a query with the rows of K: transpose K, so that queries meet keys",
+    ),
+    Mistake(
+        "keys first",
+        lambda Q, K, V: formula(K, Q, V),
+        "you let the keys ask, K @ Q.T: with Q @ K.T each query has its row of weights",
+    ),
+    Mistake(
+        "transposed",
+        lambda Q, K, V: formula(Q, K, V).mT,
+        "your rows are features: row i of the output belongs to query i, so its shape is (N, d_v)",
     ),
     Mistake(
         "scaled too late",
@@ -216,7 +238,6 @@ def self_attention_columns(answer):
         right=lambda X: X @ shares(X.mT @ X, axis=0),
         inputs=inputs,
         mistakes=COLUMN_MISTAKES,
-        **NEAR,
     )
 
 
@@ -239,6 +260,8 @@ COLUMN_MISTAKES = [
         lambda X: shares(X.mT @ X) @ X.mT,
         "your output has its tokens in rows: put them back into columns",
     ),
+    Mistake("sign", lambda X: X @ shares(-(X.mT @ X), axis=0), SIGN),
+    Mistake("softmax twice", lambda X: X @ shares(shares(X.mT @ X, axis=0), axis=0), TWICE),
     Mistake("no softmax", lambda X: X @ X.mT @ X, "the softmax is missing: you mixed the tokens with their scores"),
     Mistake(
         "scaled",
@@ -257,7 +280,7 @@ COLUMN_MISTAKES = [
 def loudness(answer):
     """Check ``answer(weight, M)``, the factor that gives one of M orthonormal keys that weight."""
     inputs = [(0.9, 3), (0.99, 10), (0.5, 1000), (0.1, 4), (0.75, 2)]
-    return check_function("loudness", answer, right=log_odds, inputs=inputs, mistakes=LOUDNESS_MISTAKES, **NEAR)
+    return check_function("loudness", answer, right=log_odds, inputs=inputs, mistakes=LOUDNESS_MISTAKES)
 
 
 def log_odds(weight, M):

@@ -3,15 +3,13 @@
 import numpy as np
 
 from attention_lib.check._engine import Mistake, check_function, check_value
+from attention_lib.check._shared import KEEPDIMS, LOST_AXIS, random, shares
 from attention_lib.weights import softmax
-
-# Wide enough for answers in float32, far too narrow for any mistake below.
-NEAR = {"rtol": 1e-3, "atol": 1e-4}
 
 
 def mix(answer):
     """Check ``answer(A, V)``, every row of values mixed by every row of weights."""
-    return check_function("mix", answer, right=mixed, inputs=MIXES, mistakes=MIX_MISTAKES, **NEAR)
+    return check_function("mix", answer, right=mixed, inputs=MIXES, mistakes=MIX_MISTAKES)
 
 
 def mixed(A, V):
@@ -19,8 +17,8 @@ def mixed(A, V):
 
 
 def weights_and_values(N, M, d_v):
-    rng = np.random.default_rng(0)
-    return softmax(rng.standard_normal((N, M))), 3 * rng.standard_normal((M, d_v))
+    scores, V = random((N, M), (M, d_v))
+    return softmax(scores), 3 * V
 
 
 # As many queries as keys as features (the case no shape test notices), fewer and more, and the chapter's whole numbers.
@@ -83,6 +81,11 @@ MIX_MISTAKES = [
         lambda A, V: (A @ V).T,
         "your rows are features: row i of the output belongs to query i, so its shape is (N, d_v)",
     ),
+    Mistake(
+        "entry by entry",
+        lambda A, V: A * V,
+        "A * V multiplies entry by entry: a mixture is a sum of such products, over the values",
+    ),
     Mistake("one query", lambda A, V: A[0] @ V, "you mixed for the first query alone: give one output row a query"),
     *(
         Mistake("whole numbers", lambda A, V, d=dtype, p=in_place: kept_whole(A, V, d or V.dtype, in_place=p), WHOLE)
@@ -99,18 +102,18 @@ def aim(answer):
         answer,
         [
             (lambda s: np.shape(s) == (3,), "give three scores, one a value: an array of shape (3,)"),
-            (lambda s: np.isfinite(np.asarray(s, float)), "every score must be a finite real number"),
+            (np.isfinite, "every score must be a finite real number"),
             (
-                lambda s: not hits_target(np.asarray(s, float)),
+                lambda s: not hits_target(s),
                 "these three mix into (6, 2) as they are, so they are the weights: which scores does a softmax "
                 "turn into them?",
             ),
             (
-                lambda s: not hits_target(softmax(np.asarray(s, float)[::-1])),
+                lambda s: not hits_target(softmax(s[::-1])),
                 "these scores are in reverse order: the first belongs to the value (8, 0)",
             ),
             (
-                lambda s: hits_target(softmax(np.asarray(s, float))),
+                lambda s: hits_target(softmax(s)),
                 "a softmax of these scores does not mix the values into (6, 2): solve for the weights first",
             ),
         ],
@@ -130,7 +133,6 @@ def gaussian_attention(answer):
         right=lambda Q, K, V, h: softmax(-squared_distances(Q, K) / (2 * h**2)) @ V,
         inputs=BELLS,
         mistakes=BELL_MISTAKES,
-        **NEAR,
     )
 
 
@@ -139,10 +141,9 @@ def squared_distances(Q, K):
 
 
 def queries_keys_values(N, M, d_k, d_v, h, far=0.0):
-    rng = np.random.default_rng(1)
-    Q, K, V = rng.standard_normal((N, d_k)), rng.standard_normal((M, d_k)), 3 * rng.standard_normal((M, d_v))
+    Q, K, V = random((N, d_k), (M, d_k), (M, d_v), seed=1)
     Q[-1] += far
-    return Q, K, V, h
+    return Q, K, 3 * V, h
 
 
 BELLS = [
@@ -203,6 +204,14 @@ BELL_MISTAKES = [
         from_scores(lambda Q, K, h: -squared_distances(Q, K) / (2 * h**2), axis=0),
         "your columns sum to 1, your rows do not: share each query's weight out over the keys, with axis=-1",
     ),
+    *(
+        Mistake(
+            "keepdims",
+            lambda Q, K, V, h, lost=lost: shares(-squared_distances(Q, K) / (2 * h**2), **lost) @ V,
+            KEEPDIMS,
+        )
+        for lost in LOST_AXIS
+    ),
     Mistake(
         "weights do not sum to 1",
         lambda Q, K, V, h: np.exp(-squared_distances(Q, K) / (2 * h**2)) @ V,
@@ -224,7 +233,6 @@ def equivariance_gap(answer):
         right=lambda f, X, order: np.abs(f(X[order]) - f(X)[order]).max(),
         inputs=SHUFFLES,
         mistakes=GAP_MISTAKES,
-        **NEAR,
     )
 
 
@@ -305,7 +313,6 @@ def leave_one_out(answer):
         right=from_others,
         inputs=READINGS,
         mistakes=LEAVE_MISTAKES,
-        **NEAR,
     )
 
 
@@ -357,6 +364,14 @@ LEAVE_MISTAKES = [
         "no half",
         lambda t, y, h: softmax(without_diagonal(kernel_scores(t, h) * 2, -np.inf)) @ y,
         "a factor of 2 is missing: the scores are −(t − s)²/2h²",
+    ),
+    *(
+        Mistake(
+            "keepdims",
+            lambda t, y, h, lost=lost: shares(without_diagonal(kernel_scores(t, h), -np.inf), **lost) @ y,
+            KEEPDIMS,
+        )
+        for lost in LOST_AXIS
     ),
     Mistake("error returned", lambda t, y, h: from_others(t, y, h) - y, ERROR),
     Mistake("error returned", lambda t, y, h: y - from_others(t, y, h), ERROR),

@@ -2,16 +2,8 @@
 
 import numpy as np
 
-from attention_lib.check._engine import Mistake, check_function, check_value
-
-# Wide enough for answers in float32, far too narrow for any mistake below.
-NEAR = {"rtol": 1e-4, "atol": 1e-5}
-
-
-def random(*shapes, seed=0):
-    rng = np.random.default_rng(seed)
-    return tuple(rng.standard_normal(shape) for shape in shapes)
-
+from attention_lib.check._engine import Mistake, check_function, check_value, numbers
+from attention_lib.check._shared import random
 
 # More keys than queries, fewer, and as many keys as queries as features: the case no shape test notices.
 PAIRS = [random((2, 3), (4, 3)), random((5, 2), (3, 2)), random((3, 3), (3, 3))]
@@ -19,7 +11,7 @@ PAIRS = [random((2, 3), (4, 3)), random((5, 2), (3, 2)), random((3, 3), (3, 3))]
 
 def score_matrix(answer):
     """Check ``answer(Q, K)``, the scores of every query with every key."""
-    return check_function("score_matrix", answer, right=scores, inputs=PAIRS, mistakes=SCORE_MISTAKES, **NEAR)
+    return check_function("score_matrix", answer, right=scores, inputs=PAIRS, mistakes=SCORE_MISTAKES)
 
 
 def scores(Q, K):
@@ -54,6 +46,16 @@ SCALED = Mistake(
     lambda Q, K: Q @ K.mT / np.sqrt(Q.shape[-1]),
     "you divided by the square root of the number of features: here the dot products stay as they are",
 )
+NOT_TRANSPOSED = Mistake(
+    "not transposed",
+    lambda Q, K: Q @ K,
+    "Q @ K pairs the features of a query with the rows of K: transpose K, so that queries meet keys",
+)
+ENTRY_BY_ENTRY = Mistake(
+    "entry by entry",
+    lambda Q, K: Q * K,
+    "you multiplied entry by entry: a score is a sum of such products, one for each query with each key",
+)
 OWN_KEY = "you paired query i with key i alone: every query meets every key, so the result is (N, M)"
 WRONG_SUM = "your sum runs over tokens: sum over the features, the last axis, so that (N, M) remains"
 SHORT = "your result is only partly filled: does the return stand inside a loop?"
@@ -61,6 +63,8 @@ SQUARE = "both your loops count the queries: the number of keys may differ, so t
 SCORE_MISTAKES = [
     TRANSPOSED,
     SCALED,
+    NOT_TRANSPOSED,
+    ENTRY_BY_ENTRY,
     Mistake("queries only", lambda Q, K: Q @ Q.mT, "you scored the queries against themselves: K is never used"),
     Mistake("keys only", lambda Q, K: K @ K.mT, "you scored the keys against themselves: Q is never used"),
     Mistake("not summed", lambda Q, K: Q[:, None] * K, "you multiplied feature by feature: now sum over the features"),
@@ -110,13 +114,15 @@ BATCHES = [
 
 def batched_scores(answer):
     """Check ``answer(Q, K)``, the scores within each sequence of a batch, under any leading axes."""
-    return check_function("batched_scores", answer, right=scores, inputs=BATCHES, mistakes=BATCH_MISTAKES, **NEAR)
+    return check_function("batched_scores", answer, right=scores, inputs=BATCHES, mistakes=BATCH_MISTAKES)
 
 
 THREE_AXES = "this handles one number of axes only: name the last two axes (.mT, or ... in einsum) and leave the rest"
 BATCH_MISTAKES = [
     TRANSPOSED,
     SCALED,
+    NOT_TRANSPOSED,
+    ENTRY_BY_ENTRY,
     Mistake(
         "all axes reversed",
         lambda Q, K: Q @ K.T,
@@ -142,7 +148,7 @@ BATCH_MISTAKES = [
 def pearson(answer):
     """Check ``answer(X)``, the Pearson correlation of every two rows of `X`."""
     inputs = [random((4, 3)), random((3, 3)), random((2, 6))]
-    return check_function("pearson", answer, right=np.corrcoef, inputs=inputs, mistakes=PEARSON_MISTAKES, **NEAR)
+    return check_function("pearson", answer, right=np.corrcoef, inputs=inputs, mistakes=PEARSON_MISTAKES)
 
 
 def centred(X, axis=-1, keepdims=True):
@@ -166,6 +172,11 @@ PEARSON_MISTAKES = [
     Mistake(
         "means as a row",
         lambda X: unit(centred(X, keepdims=False)) @ unit(centred(X, keepdims=False)).T,
+        KEEPDIMS,
+    ),
+    Mistake(
+        "means as a row",
+        lambda X: (c := centred(X, keepdims=False)) / np.linalg.norm(c, axis=-1) @ c.T,  # the lengths too
         KEEPDIMS,
     ),
     Mistake("lengths as a row", lambda X: (c := centred(X)) / np.linalg.norm(c, axis=-1) @ c.T, KEEPDIMS),
@@ -197,13 +208,13 @@ def lone_winner(answer):
         answer,
         [
             (lambda X: np.shape(X) == (4, 2), "give 4 tokens of 2 features each: an array of shape (4, 2)"),
-            (lambda X: np.isfinite(np.asarray(X, float)), "every feature must be a finite real number"),
+            (np.isfinite, "every feature must be a finite real number"),
             (
-                lambda X: winners(np.asarray(X, float)) < 4,
+                lambda X: winners(X) < 4,
                 "every token still wins its row: a token loses only to a longer one that points nearly its way",
             ),
             (
-                lambda X: winners(np.asarray(X, float)) == 1,
+                lambda X: winners(X) == 1,
                 "more than one token still wins its row: let the longest one point nearly the way of all the others",
             ),
         ],
@@ -219,21 +230,26 @@ def winners(X):
 def tokens_from_scores(answer):
     """Check ``answer(S)``, tokens whose score matrix is `S`; many are right, so their scores are compared."""
 
-    def scores_of(function):
-        def scores_again(S):
-            X = function(S)
-            return None if X is None else np.asarray(X) @ np.asarray(X).mT
-
-        return scores_again
-
     return check_function(
         "tokens_from_scores",
         scores_of(answer) if callable(answer) else answer,
         right=lambda S: S,
         inputs=POSSIBLE,
         mistakes=[Mistake(m.name, scores_of(m.imitation), m.hint) for m in TOKEN_MISTAKES],
-        **NEAR,
+        form="return one array with one token a row",
+        called="(X @ X.T)",
     )
+
+
+def scores_of(function):
+    """Return a function that makes tokens with `function` and scores them; what are no tokens it returns as it is."""
+
+    def scores_again(S):
+        X = function(S)
+        tokens = numbers(X)
+        return X if tokens is None or tokens.ndim != 2 or len(tokens) != len(S) else tokens @ tokens.mT
+
+    return scores_again
 
 
 def possible_scores(n, d):
@@ -273,6 +289,14 @@ TOKEN_MISTAKES = [
         "no root",
         by_eigenvectors(lambda V, values: V * values),
         "your tokens have the scores S·S: each side of X·Xᵀ takes the square root of an eigenvalue",
+    ),
+    *(
+        Mistake(
+            "root of a negative",
+            by_eigenvectors(lambda V, values, root=root: V * root(values)),
+            "an eigenvalue that should be 0 came out a little below it, and its root is complex: clip at 0 first",
+        )
+        for root in (np.emath.sqrt, lambda values: np.sqrt(values + 0j))
     ),
     Mistake("no eigenvalues", by_eigenvectors(lambda V, values: V), "scale each eigenvector by its eigenvalue's root"),
     Mistake(

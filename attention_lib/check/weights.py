@@ -1,12 +1,23 @@
 """Self-checks of chapter 03: softmax, its logarithm and its derivative, the wrong axis, temperature."""
 
 import math
-from itertools import product
+from functools import partial
+from itertools import permutations, product
 
 import numpy as np
 
 from attention_lib import weights
 from attention_lib.check._engine import Mistake, check_function, check_value
+from attention_lib.check._shared import (
+    KEEPDIMS,
+    SIGN,
+    TWICE,
+    exp_minus,
+    flat_maximum,
+    no_shift,
+    row_maximum,
+    shares,
+)
 
 # Rectangular and square, a batch, one row, and scores far from 0: on these the usual mistakes part.
 SCORES = [
@@ -15,18 +26,19 @@ SCORES = [
     (np.sin(np.arange(24.0)).reshape(2, 3, 4),),
     (np.array([-1.5, 0.0, 0.75]),),
     (np.array([[0.0, 1.0, 3.0], [1000.0, 1001.0, 1003.0]]),),
-    (np.array([[-1000.0, -1002.0], [-3000.0, -3001.0]]),),
+    (np.array([[-1000.0, -1002.0], [-3000.0, -3006.0]]),),
     (np.array([0.0, 3000.0, 0.0]),),
     (np.array([[0.0, 1000.0]]),),
 ]
-ROUNDING = {"rtol": 1e-4, "atol": 1e-6}  # a float32 answer is a right answer
 
 
 def doubled_weights(answer):
     """Check the new weights of a row with exponentials 1, 1, 2 whose scores are doubled and then raised by 10."""
 
+    cent = 0.01  # two decimals will do
+
     def is_not(*wrong):
-        return lambda p: not np.allclose(p, wrong, atol=2e-3)
+        return lambda p: not np.allclose(p, wrong, atol=cent)
 
     return check_value(
         "doubled_weights",
@@ -39,8 +51,11 @@ def doubled_weights(answer):
             (is_not(1, 1, 4), "these are the new exponentials: divide them by their sum"),
             (is_not(*weights.softmax([2, 2, 4])), "1, 1 and 2 are the exponentials of the scores, not the scores"),
             (is_not(12 / 38, 12 / 38, 14 / 38), "10 is added to the scores, where it is a shift; you added it later"),
-            (lambda p: np.isclose(np.sum(p), 1, atol=5e-3), "the weights of one query sum to 1, and yours do not"),
-            (lambda p: np.allclose(p, [1 / 6, 1 / 6, 2 / 3], atol=2e-3), "doubling a score squares its exponential"),
+            (lambda p: np.isclose(np.sum(p), 1, atol=3 * cent), "the weights of one query sum to 1, and yours do not"),
+            (
+                lambda p: np.allclose(p, [1 / 6, 1 / 6, 2 / 3], atol=cent),
+                "doubling a score squares its exponential; give two decimals or more",
+            ),
         ],
     )
 
@@ -48,7 +63,7 @@ def doubled_weights(answer):
 def softmax(answer):
     """Check a softmax over the last axis, for any leading axes and scores of any size."""
     return check_function(
-        "softmax", answer, right=weights.softmax, inputs=SCORES, mistakes=SOFTMAX_MISTAKES, **ROUNDING
+        "softmax", answer, right=weights.softmax, inputs=SCORES, mistakes=SOFTMAX_MISTAKES
     )
 
 
@@ -105,13 +120,13 @@ def softmax_axis(answer):
             "with a batch axis in front, axis 1 is the queries: count from the end, axis=-1 and axis=-2",
         ),
     ]
-    return check_function("softmax_axis", answer, right=_axis, inputs=inputs, mistakes=mistakes, **ROUNDING)
+    return check_function("softmax_axis", answer, right=_axis, inputs=inputs, mistakes=mistakes)
 
 
 def log_softmax(answer):
     """Check the logarithm of the softmax over the last axis, for scores of any size."""
     return check_function(
-        "log_softmax", answer, right=weights.log_softmax, inputs=SCORES, mistakes=LOG_SOFTMAX_MISTAKES, **ROUNDING
+        "log_softmax", answer, right=weights.log_softmax, inputs=SCORES, mistakes=LOG_SOFTMAX_MISTAKES
     )
 
 
@@ -161,7 +176,7 @@ def softmax_jacobian(answer):
             "the argument holds weights already: do not take the softmax again",
         ),
     ]
-    return check_function("softmax_jacobian", answer, right=right, inputs=inputs, mistakes=mistakes, **ROUNDING)
+    return check_function("softmax_jacobian", answer, right=right, inputs=inputs, mistakes=mistakes)
 
 
 def temperature(answer):
@@ -197,7 +212,9 @@ def temperature(answer):
         ),
         Mistake("top", lambda scores, top: top, "this is the weight that is wanted: return the temperature"),
     ]
-    return check_function("temperature", answer, right=_temperature, inputs=inputs, mistakes=mistakes, rtol=2e-3)
+    return check_function(
+        "temperature", answer, right=_temperature, inputs=inputs, mistakes=mistakes, rtol=2e-3, atol=0.0
+    )
 
 
 def _axis(A, order=(-1, -2), all_one=lambda sums: np.allclose(sums, 1, atol=1e-5), neither=0):
@@ -215,24 +232,10 @@ def _temperature(scores, top):
     return tau
 
 
-def _variant(shift, axis=-1, exp=np.exp, keepdims=True):
-    """Return a softmax that takes off `shift(x)`, and sums over `axis`."""
-
-    def imitation(x):
-        e = exp(x - shift(x))
-        return e / e.sum(axis=axis, keepdims=keepdims)
-
-    return imitation
-
-
-def _log_variant(shift, axis=-1, put_back=1, keepdims=True):
+def _log_shares(x, shift=no_shift, axis=-1, *, put_back=1, log=np.log, keepdims=True):
     """Return a log-softmax that takes off `shift(x)` inside the logarithm, and `put_back` times it outside."""
-
-    def imitation(x):
-        m = shift(x)
-        return x - put_back * m - np.log(np.exp(x - m).sum(axis=axis, keepdims=keepdims))
-
-    return imitation
+    m = shift(x)
+    return x - put_back * m - log(np.exp(x - m).sum(axis=axis, keepdims=keepdims))
 
 
 def _row_by_row(f):
@@ -243,14 +246,6 @@ def _row_by_row(f):
 def _with_math(row):
     e = [math.exp(s) for s in row]  # raises OverflowError where NumPy returns inf
     return [each / sum(e) for each in e]
-
-
-def _none(x):
-    return 0.0
-
-
-def _row(x):
-    return x.max(axis=-1, keepdims=True)
 
 
 def _everything(x):
@@ -265,50 +260,90 @@ def _column(x):
     return x.max(axis=-2, keepdims=True)
 
 
-SHIFTS = (_none, _row, _everything, _zero_or_more, _column, lambda x: x.max(axis=0))
+def _first_axis(x):
+    return x.max(axis=0)
+
+
+def _axis_1(x):
+    return x.max(axis=1, keepdims=True)
+
+
+def _flat_axis_1(x):
+    return x.max(axis=1)
+
+
+def _transposed_sum(x, shift):
+    e = np.exp(x - shift(x))
+    return e.T / e.sum(axis=-1)  # keepdims avoided by a transpose that is never undone
+
+
+def _two_shifts(x, above, below):
+    return np.exp(x - above(x)) / np.exp(x - below(x)).sum(axis=-1, keepdims=True)
+
+
+STABLE_OR_NOT = (weights.softmax, shares, partial(shares, shift=_everything))
+TURNS = (np.transpose, np.matrix_transpose, lambda x: x.swapaxes(-1, -2))  # they differ for a row and for a batch
+SHIFTS = (no_shift, row_maximum, _everything, _zero_or_more, _column, _first_axis)
+AXIS_LOST_SOMEWHERE = [
+    *(
+        {"shift": f, "axis": a, "keepdims": False}
+        for f, a in product((*SHIFTS, flat_maximum, _axis_1, _flat_axis_1), (-1, 1))
+    ),
+    *({"shift": f, "axis": a} for f, a in product((flat_maximum, _flat_axis_1), (-1, 1))),
+]
 OVER_QUERIES = "your columns sum to 1, your rows do not: you normalised over queries. Sum with axis=-1, over the keys"
 OVER_ALL = "all your weights together sum to 1: each row has to, so sum with axis=-1"
 AXIS_1 = "right for a matrix, not for other shapes: axis=1 is the keys only there. Count from the end, axis=-1"
-KEEPDIMS = "the sums (or maxima) lost their axis and line up with the columns: keep it with keepdims=True"
 NO_SHIFT = "exponentials of large scores overflow, of very negative ones vanish: take off each row's maximum first"
+COLUMN = "you took off the maximum of each column: a row far below it vanishes. Take off the row's own, axis=-1"
 GLOBAL = "a row far below the maximum of the whole array vanishes: take off each row's own maximum, axis=-1"
 ZERO = "a row of very negative scores vanishes: take off its maximum even where that is below 0"
+TURNED = "your result is transposed: the weight of score [i, j] belongs at [i, j]"
+HALF_SHIFT = "you took the maximum off in the numerator or in the denominator alone: it cancels only if both have it"
+NOT_DIVIDED = "exponentials are not weights yet: divide by their sum"
 
 SOFTMAX_MISTAKES = [
-    *(Mistake("queries", _variant(f, axis), OVER_QUERIES) for f, axis in product(SHIFTS, (-2, 0))),
+    *(Mistake("queries", partial(shares, shift=f, axis=a), OVER_QUERIES) for f, a in product(SHIFTS, (-2, 0))),
     Mistake("queries", lambda x: weights.softmax(x, axis=-2), OVER_QUERIES),
-    *(Mistake("all entries", _variant(f, None), OVER_ALL) for f in SHIFTS),
-    *(Mistake("axis 1", _variant(f, 1), AXIS_1) for f in (*SHIFTS, lambda x: x.max(axis=1, keepdims=True))),
+    *(Mistake("all entries", partial(shares, shift=f, axis=None), OVER_ALL) for f in SHIFTS),
+    *(Mistake("axis 1", partial(shares, shift=f, axis=1), AXIS_1) for f in (*SHIFTS, _axis_1)),
+    Mistake("axis 1", partial(shares, shift=_axis_1), AXIS_1),
     Mistake("axis 1", lambda x: weights.softmax(x, axis=1), AXIS_1),
-    *(Mistake("keepdims", _variant(f, keepdims=False), KEEPDIMS) for f in SHIFTS),
-    *(Mistake("keepdims", _variant(lambda x: x.max(axis=-1), keepdims=k), KEEPDIMS) for k in (True, False)),
+    *(Mistake("keepdims", partial(shares, **lost), KEEPDIMS) for lost in AXIS_LOST_SOMEWHERE),
+    *(Mistake("transposed", lambda x, t=t, f=f: t(f(x)), TURNED) for t, f in product(TURNS, (shares, weights.softmax))),
+    *(Mistake("transposed", partial(_transposed_sum, shift=f), TURNED) for f in (no_shift, row_maximum, _everything)),
     Mistake("no exponential", lambda x: x / x.sum(axis=-1, keepdims=True), "take the exponential of each score first"),
+    *(Mistake("not divided", lambda x, f=f: np.exp(x - f(x)), NOT_DIVIDED) for f in SHIFTS),
     *(
-        Mistake("not divided", lambda x, f=f: np.exp(x - f(x)), "exponentials are not weights yet: divide by their sum")
-        for f in SHIFTS
-    ),
-    *(
-        Mistake("base 2", _variant(f, exp=np.exp2), "the base is e, not 2: use np.exp")
-        for f in (_none, _row, _everything)
+        Mistake("base 2", partial(shares, shift=f, exp=np.exp2), "the base is e, not 2: use np.exp")
+        for f in (no_shift, row_maximum, _everything)
     ),
     Mistake(
         "sigmoid",
         lambda x: 1 / (1 + np.exp(-x)),
         "this is the sigmoid of each score by itself: a weight depends on the other scores of its row too",
     ),
+    Mistake("sign", lambda x: weights.softmax(-x), SIGN),
+    *(Mistake("sign", partial(shares, shift=f, exp=exp_minus), SIGN) for f in (no_shift, row_maximum, _everything)),
+    *(Mistake("softmax twice", lambda x, f=f: weights.softmax(f(x)), TWICE) for f in STABLE_OR_NOT),
+    *(
+        Mistake("half a shift", partial(_two_shifts, above=f, below=g), HALF_SHIFT)
+        for f, g in permutations((no_shift, row_maximum, _everything), 2)
+    ),
     Mistake("logarithm", weights.log_softmax, "these are the logarithms of the weights"),
-    Mistake("no shift", _variant(_none), NO_SHIFT),
+    Mistake("no shift", shares, NO_SHIFT),
     Mistake("no shift", _row_by_row(_with_math), NO_SHIFT),
-    Mistake("shift of all", _variant(_everything), GLOBAL),
-    Mistake("shift of at least 0", _variant(_zero_or_more), ZERO),
+    Mistake("shift of all", partial(shares, shift=_everything), GLOBAL),
+    *(Mistake("shift of columns", partial(shares, shift=f), COLUMN) for f in (_column, _first_axis)),
+    Mistake("shift of at least 0", partial(shares, shift=_zero_or_more), ZERO),
     Mistake(
         "minimum",
-        _variant(lambda x: x.min(axis=-1, keepdims=True)),
+        partial(shares, shift=lambda x: x.min(axis=-1, keepdims=True)),
         "taking off the minimum makes scores larger: take off the maximum",
     ),
     Mistake(
         "mean",
-        _variant(lambda x: x.mean(axis=-1, keepdims=True)),
+        partial(shares, shift=lambda x: x.mean(axis=-1, keepdims=True)),
         "taking off the mean leaves large scores large: take off the maximum",
     ),
 ]
@@ -316,30 +351,64 @@ SOFTMAX_MISTAKES = [
 LOG_OF_ZERO = "the weight rounds to 0 before the logarithm sees it: compute s − m − log Σ exp(s − m) instead"
 EPSILON = "a small number added to the weight hides the loss, it does not undo it: never form the weight"
 EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
+PUT_BACK = "what is taken off inside the logarithm has to come back: log Σ exp(s) = m + log Σ exp(s − m)"
+OTHER_BASE = "your logarithm has another base: the weights are made with e, so take the natural one, np.log"
+NEGATIVE = "this is minus the logarithm: weights are below 1, so their logarithms are negative"
 LOG_SOFTMAX_MISTAKES = [
-    *(Mistake("queries", _log_variant(f, axis), OVER_QUERIES) for f, axis in product((_none, _row, _column), (-2, 0))),
-    *(Mistake("queries", lambda x, a=a: weights.log_softmax(x, axis=a), OVER_QUERIES) for a in (-2, 0)),
-    *(Mistake("axis 1", _log_variant(f, 1), AXIS_1) for f in (_none, _row, lambda x: x.max(axis=1, keepdims=True))),
-    *(Mistake("keepdims", _log_variant(f, keepdims=False), KEEPDIMS) for f in (_none, _row)),
-    *(Mistake("keepdims", _log_variant(lambda x: x.max(axis=-1), keepdims=k), KEEPDIMS) for k in (True, False)),
-    *(Mistake("all entries", _log_variant(f, None), OVER_ALL) for f in (_none, _row, _everything)),
     *(
-        Mistake("log of softmax", lambda x, f=f: np.log(f(x)), LOG_OF_ZERO)
-        for f in (weights.softmax, _variant(_none), _variant(_everything))
+        Mistake("queries", partial(_log_shares, shift=f, axis=a), OVER_QUERIES)
+        for f, a in product((no_shift, row_maximum, _column), (-2, 0))
     ),
+    *(Mistake("queries", lambda x, a=a: weights.log_softmax(x, axis=a), OVER_QUERIES) for a in (-2, 0)),
+    *(Mistake("queries", lambda x, a=a: np.log(weights.softmax(x, axis=a)), OVER_QUERIES) for a in (-2, 0)),
+    *(Mistake("axis 1", partial(_log_shares, shift=f, axis=1), AXIS_1) for f in (no_shift, row_maximum, _axis_1)),
+    Mistake("axis 1", partial(_log_shares, shift=_axis_1), AXIS_1),
+    *(Mistake("keepdims", partial(_log_shares, **lost), KEEPDIMS) for lost in AXIS_LOST_SOMEWHERE),
+    *(
+        Mistake("all entries", partial(_log_shares, shift=f, axis=None), OVER_ALL)
+        for f in (no_shift, row_maximum, _everything)
+    ),
+    *(Mistake("log of softmax", lambda x, f=f: np.log(f(x)), LOG_OF_ZERO) for f in STABLE_OR_NOT),
+    *(
+        Mistake("wrong base", partial(_log_shares, shift=f, log=log), OTHER_BASE)
+        for f, log in product((no_shift, row_maximum, _everything), (np.log2, np.log10))
+    ),
+    *(
+        Mistake("wrong base", lambda x, f=f, log=log: log(f(x)), OTHER_BASE)
+        for f, log in product(STABLE_OR_NOT, (np.log2, np.log10))
+    ),
+    *(Mistake("negative", lambda x, f=f: -np.log(f(x)), NEGATIVE) for f in STABLE_OR_NOT),
+    *(Mistake("negative", lambda x, f=f: -f(x), NEGATIVE) for f in (weights.log_softmax, _log_shares)),
+    *(
+        Mistake(
+            "sign of the logarithm",
+            partial(_log_shares, shift=f, log=lambda x: -np.log(x)),
+            "you added the logarithm of the sum: to divide by the sum is to subtract its logarithm",
+        )
+        for f in (no_shift, row_maximum)
+    ),
+    *(
+        Mistake(
+            "maximum taken off twice",
+            lambda x, f=f: _log_shares(x) - f(x),
+            "the maximum is off the score and still inside the logarithm: log Σ exp(s) = m + log Σ exp(s − m)",
+        )
+        for f in (row_maximum, _everything)
+    ),
+    *(Mistake("transposed", lambda x, t=t: t(weights.log_softmax(x)), TURNED) for t in TURNS),
     *(Mistake("epsilon", lambda x, eps=eps: np.log(weights.softmax(x) + eps), EPSILON) for eps in EPSILONS),
     *(Mistake("epsilon", lambda x, eps=eps: np.log(np.maximum(weights.softmax(x), eps)), EPSILON) for eps in EPSILONS),
-    Mistake("no shift", _log_variant(_none), NO_SHIFT),
-    Mistake("shift of all", _log_variant(_everything), GLOBAL),
-    Mistake("shift of at least 0", _log_variant(_zero_or_more), ZERO),
-    Mistake(
-        "maximum not put back",
-        _log_variant(_row, put_back=0),
-        "what is taken off inside the logarithm has to come back: log Σ exp(s) = m + log Σ exp(s − m)",
+    Mistake("no shift", _log_shares, NO_SHIFT),
+    Mistake("shift of all", partial(_log_shares, shift=_everything), GLOBAL),
+    *(Mistake("shift of columns", partial(_log_shares, shift=f), COLUMN) for f in (_column, _first_axis)),
+    Mistake("shift of at least 0", partial(_log_shares, shift=_zero_or_more), ZERO),
+    *(
+        Mistake("maximum not put back", partial(_log_shares, shift=f, put_back=0), PUT_BACK)
+        for f in (row_maximum, _everything)
     ),
     Mistake(
         "sign of the maximum",
-        _log_variant(_row, put_back=-1),
+        partial(_log_shares, shift=row_maximum, put_back=-1),
         "the maximum has the wrong sign: log Σ exp(s) = m + log Σ exp(s − m), and all of it is taken off",
     ),
     Mistake(

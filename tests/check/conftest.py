@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -10,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from attention_lib import check
 from attention_lib.check._engine import Report
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
@@ -64,6 +66,24 @@ def chapter():
     return load
 
 
+@pytest.fixture
+def exercise(monkeypatch):
+    """Return a function: ``exercise("softmax")`` is what that check hands to the engine, None if it takes a value."""
+
+    def look(name):
+        found = []
+        module = sys.modules[getattr(check, name).__module__]
+        if hasattr(module, "check_value"):
+            monkeypatch.setattr(module, "check_value", lambda *arguments: found.append(None))
+        monkeypatch.setattr(module, "check_function", lambda name, answer, **options: found.append(options))
+        getattr(check, name)(lambda *arguments: None)
+        monkeypatch.undo()
+        (options,) = found
+        return options
+
+    return look
+
+
 def returns_a_string(*arguments):
     return "softmax"
 
@@ -87,38 +107,132 @@ def spoils_its_input(*arguments):
     return arguments
 
 
-class Hostile:
-    """An object that cannot even be asked for its shape."""
-
-    def __array__(self, *arguments, **keywords):
-        raise RuntimeError("no array here")
-
-    def __call__(self, *arguments):
-        return Hostile()
+def returns(value):
+    """Return an answer that gives the same value whatever it is asked."""
+    return lambda *arguments: value
 
 
-@pytest.fixture(
-    params=[
-        -7.25,
-        "softmax",
-        {"a": 1},
-        [[1.0], [2.0, 3.0]],
-        1j,
-        np.array([np.nan]),
-        Hostile(),
-        lambda: 1.0,
-        lambda *arguments: None,
-        lambda *arguments: 1j * np.ones((2, 2)),
-        lambda *arguments: [[1.0], [2.0, 3.0]],
-        lambda *arguments: (x for x in arguments),
-        returns_a_string,
-        raises,
-        exits,
-        calls_itself,
-        spoils_its_input,
-    ],
-    ids=lambda answer: getattr(answer, "__name__", repr(answer)[:20]),
-)
+NESTED = []
+NESTED.append(NESTED)
+GARBAGE = {
+    "number": -7.25,
+    "text": "softmax",
+    "dictionary": {"a": 1},
+    "ragged": [[1.0], [2.0, 3.0]],
+    "complex": 1j,
+    "nan": np.array([np.nan]),
+    "no arguments": lambda: 1.0,
+    "returns None": returns(None),
+    "returns complex": returns(1j * np.ones((2, 2))),
+    "returns ragged": returns([[1.0], [2.0, 3.0]]),
+    "returns itself nested": returns(NESTED),
+    "returns a huge integer": returns(10**400),
+    "returns dates": returns(np.array(["2017-06-12"], "M8[D]")),
+    "returns digits": returns(np.array([["1", "2"], ["3", "4"]])),
+    "returns an error": returns(ValueError("no such token")),
+    "returns nothing in an array": returns(np.array([None, ...])),
+    "returns no entries": returns(np.zeros((0, 3))),
+    "is a class of errors": ValueError,
+    "returns a string": returns_a_string,
+    "generator": lambda *arguments: (x for x in arguments),
+    "raises": raises,
+    "exits": exits,
+    "calls itself": calls_itself,
+    "spoils its input": spoils_its_input,
+}
+
+
+@pytest.fixture(params=GARBAGE.values(), ids=GARBAGE)
 def garbage(request):
     """One of many answers that no exercise asks for; a check must refuse it and not raise."""
     return request.param
+
+
+def fails(*arguments, **keywords):
+    raise RuntimeError("do not look at me")
+
+
+def leaves(*arguments, **keywords):
+    raise SystemExit(3)
+
+
+class UnreadableError(Exception):
+    __str__ = __repr__ = fails
+
+
+class NamelessType(type):
+    __name__ = property(fails)
+
+
+class Nameless(metaclass=NamelessType):
+    pass
+
+
+class NamelessError(Exception, metaclass=NamelessType):
+    pass
+
+
+def hostile(**attributes):
+    """Return an object that fails as soon as one of the attributes is used."""
+    return type("Hostile", (), attributes)()
+
+
+class HostileArray(np.ndarray):
+    __array_ufunc__ = __array_function__ = __array_wrap__ = __getitem__ = __len__ = __str__ = __repr__ = fails
+    shape = ndim = dtype = property(fails)
+
+
+class HostileList(list):
+    __len__ = __iter__ = __getitem__ = leaves
+
+
+class HostileFloat(float):
+    __float__ = __array__ = __repr__ = __format__ = fails
+
+
+OBJECTS = {
+    "array fails": hostile(__array__=fails),
+    "array leaves": hostile(__array__=leaves),
+    "class fails": hostile(__class__=property(fails)),
+    "class leaves": hostile(__class__=property(leaves)),
+    "all attributes leave": hostile(__getattribute__=leaves),
+    "float leaves": hostile(__float__=leaves),
+    "length leaves": hostile(__len__=leaves, __getitem__=leaves),
+    "comparison fails": hostile(__eq__=fails, __bool__=fails, __hash__=fails),
+    "functions of NumPy fail": hostile(__array_function__=fails, __array_ufunc__=fails),
+    "cannot be copied": hostile(__deepcopy__=leaves, __copy__=leaves, __reduce_ex__=leaves),
+    "nameless": Nameless(),
+    "hostile array": np.full((2, 2), -7.25).view(HostileArray),
+    "hostile list": HostileList([1.0]),
+    "hostile float": HostileFloat(-7.25),
+    "list of hostile objects": [hostile(__float__=leaves)],
+}
+
+
+def raises_error(error):
+    def answer(*arguments):
+        raise error
+
+    return answer
+
+
+ERRORS = {
+    "unreadable error": UnreadableError(),
+    "nameless error": NamelessError(),
+    "error of an unreadable error": ValueError(UnreadableError()),
+    "error with a hostile class": type("HostileError", (Exception,), {"__class__": property(leaves)})(),
+    "generator exit": GeneratorExit(),
+    "leaves with a hostile code": SystemExit(hostile(__str__=leaves)),
+}
+HOSTILE = (
+    OBJECTS
+    | {f"returns: {name}": returns(each) for name, each in OBJECTS.items()}
+    | {f"raises: {name}": raises_error(each) for name, each in ERRORS.items()}
+    | {"hostile call": hostile(__call__=leaves, __name__=property(leaves))}
+)
+
+
+@pytest.fixture(params=HOSTILE)  # the names, for pytest looks at its parameters
+def hostile_answer(request):
+    """One of many answers that fail, or leave Python, as soon as one looks at them."""
+    return HOSTILE[request.param]

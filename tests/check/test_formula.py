@@ -39,6 +39,7 @@ def test_attention_shapes_takes_every_right_answer(answer):
         ("keys first", lambda Q, K, V: ((len(K), len(Q)), (len(K), len(Q)), (len(Q), V.shape[1]))),
         ("keys first", lambda Q, K, V: ((K @ Q.T).shape, (K @ Q.T).shape, V.shape)),
         ("output per key", lambda Q, K, V: ((len(Q), len(K)), (len(Q), len(K)), V.shape)),
+        ("output like weights", lambda Q, K, V: ((Q @ K.T).shape,) * 3),
         ("output like query", lambda Q, K, V: ((len(Q), len(K)), (len(Q), len(K)), Q.shape)),
         ("square", lambda Q, K, V: ((len(Q), len(Q)), (len(Q), len(Q)), (len(Q), V.shape[1]))),
         ("feature scores", lambda Q, K, V: ((Q.T @ Q).shape, (Q.T @ Q).shape, (len(Q), V.shape[1]))),
@@ -50,9 +51,16 @@ def test_attention_shapes_names_the_mistake(name, answer):
 
 
 def test_attention_shapes_asks_for_shapes_and_not_for_attention():
-    report = check.attention_shapes(attention)
-    assert not report.ok
-    assert "shape (5, 2), expected (3, 2)" in report.message
+    for answer in (
+        attention,
+        lambda Q, K, V: (Q @ K.T, softmax(Q @ K.T), V),
+        lambda Q, K, V: ("N, M", "N, M", "N, d_v"),
+        lambda Q, K, V: "((5, 3), (5, 3), (5, 2))",
+        lambda Q, K, V: (len(Q), len(K), V.shape[1]),
+    ):
+        report = check.attention_shapes(answer)
+        assert not report.ok
+        assert "three pairs of numbers" in report.message
 
 
 # ---- soft_lookup ----
@@ -129,6 +137,9 @@ def right_weights(scores):
         ("mixed keys", lambda q, k, v: np.array(loops(right_weights, lambda w, k, v: w)(q, k, v)) @ np.array(k)),
         ("mean", lambda query, keys, values: sum(values) / len(values)),
         ("divided by M", lambda q, k, v: loops(right_weights)(q, k, v) / len(v)),
+        ("sign", loops(lambda scores: right_weights([-s for s in scores]))),
+        ("softmax twice", loops(lambda scores: right_weights(right_weights(scores)))),
+        ("base 2", loops(lambda scores: [2**s / sum(2**t for t in scores) for s in scores])),
     ],
 )
 def test_soft_lookup_names_the_mistake(name, answer):
@@ -178,6 +189,10 @@ def test_scaled_attention_takes_every_right_answer(answer):
     assert check.scaled_attention(answer).ok
 
 
+def scaled(Q, K):
+    return Q @ K.T / np.sqrt(Q.shape[1])
+
+
 def scaled_by(factor):
     return lambda Q, K, V: attention(Q, K, V, scale=factor(Q, K, V))
 
@@ -202,6 +217,16 @@ def scaled_by(factor):
         ("not divided", lambda Q, K, V: np.exp(Q @ K.T / Q.shape[1] ** 0.5) @ V),
         ("weights", lambda Q, K, V: attention_weights(Q, K)),
         ("mixed keys", lambda Q, K, V: attention_weights(Q, K) @ K),
+        ("keepdims", lambda Q, K, V: (E := np.exp(Q @ K.T / np.sqrt(Q.shape[1]))) / E.sum(1) @ V),
+        ("keepdims", lambda Q, K, V: (E := np.exp(scaled(Q, K) - scaled(Q, K).max())) / E.sum(axis=-1) @ V),
+        ("keepdims", lambda Q, K, V: (E := np.exp((S := scaled(Q, K)) - S.max(1)[:, None])) / E.sum(1) @ V),
+        ("keepdims", lambda Q, K, V: (E := np.exp((S := scaled(Q, K)) - S.max(1))) / E.sum(1) @ V),
+        ("keepdims", lambda Q, K, V: softmax((S := scaled(Q, K)) - S.max(axis=1)) @ V),
+        ("sign", lambda Q, K, V: attention(-Q, K, V)),
+        ("softmax twice", lambda Q, K, V: softmax(attention_weights(Q, K)) @ V),
+        ("not transposed", lambda Q, K, V: softmax(Q @ K / np.sqrt(Q.shape[1])) @ V),
+        ("keys first", lambda Q, K, V: softmax(K @ Q.T / np.sqrt(Q.shape[1])) @ V),
+        ("transposed", lambda Q, K, V: V.T @ attention_weights(Q, K).T),
     ],
 )
 def test_scaled_attention_names_the_mistake(name, answer):
@@ -250,6 +275,8 @@ def test_self_attention_columns_takes_every_right_answer(answer):
         ("scaled", lambda X: attention(X.T, X.T, X.T).T),
         ("over everything", lambda X: X @ (np.exp(X.T @ X) / np.exp(X.T @ X).sum())),
         ("not divided", lambda X: X @ np.exp(X.T @ X)),
+        ("sign", lambda X: X @ softmax(-X.T @ X, axis=0)),
+        ("softmax twice", lambda X: X @ softmax(softmax(X.T @ X, axis=0), axis=0)),
     ],
 )
 def test_self_attention_columns_names_the_mistake(name, answer):

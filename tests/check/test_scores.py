@@ -1,5 +1,7 @@
 """The self-checks of chapter 02: right answers pass in any style, each typical mistake is called by its name."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -60,13 +62,17 @@ def test_score_matrix_takes_every_right_answer(answer):
     assert check.score_matrix(answer).ok
 
 
-def loop(Q, K, *, rows=None, columns=None, shape=None, term=np.dot):
-    """Write the exercise's loops with their bounds, their result's shape or their term gone wrong."""
+def loop(Q, K, *, rows=None, columns=None, shape=None, dtype=float, term=np.dot, return_in=None):
+    """Write the exercise's loops with their bounds, their result, their term or their return gone wrong."""
     N, M = len(Q), len(K)
-    result = np.zeros(shape or (N, M))
+    result = np.zeros(shape or (N, M), dtype)
     for i in range(rows or N):
         for j in range(columns or M):
             result[i, j] = term(Q[i], K[j])
+            if return_in == "inner loop":
+                return result
+        if return_in == "outer loop":
+            return result
     return result
 
 
@@ -76,30 +82,6 @@ def last_feature(Q, K):
         for j in range(len(K)):
             for f in range(Q.shape[1]):
                 result[i, j] = Q[i, f] * K[j, f]
-    return result
-
-
-def returns_after_a_row(Q, K):
-    result = np.zeros((len(Q), len(K)))
-    for i in range(len(Q)):
-        for j in range(len(K)):
-            result[i, j] = Q[i] @ K[j]
-        return result
-
-
-def returns_at_once(Q, K):
-    result = np.zeros((len(Q), len(K)))
-    for i in range(len(Q)):
-        for j in range(len(K)):
-            result[i, j] = Q[i] @ K[j]
-            return result
-
-
-def starts_from_integers(Q, K):
-    result = np.zeros((len(Q), len(K)), dtype=int)
-    for i in range(len(Q)):
-        for j in range(len(K)):
-            result[i, j] = Q[i] @ K[j]
     return result
 
 
@@ -122,12 +104,14 @@ def cosine(q, k):
         ("own key only", lambda Q, K: np.sum(Q * K, axis=1)),
         ("square", lambda Q, K: loop(Q, K, columns=len(Q))),
         ("square", lambda Q, K: loop(Q, K, columns=len(Q), shape=(len(Q), len(Q)))),
-        ("early return", returns_after_a_row),
-        ("early return", returns_at_once),
+        ("early return", lambda Q, K: loop(Q, K, return_in="outer loop")),
+        ("early return", lambda Q, K: loop(Q, K, return_in="inner loop")),
         ("last feature only", last_feature),
         ("product of sums", lambda Q, K: loop(Q, K, term=lambda q, k: q.sum() * k.sum())),
         ("cosine", lambda Q, K: loop(Q, K, term=cosine)),
-        ("whole numbers", starts_from_integers),
+        ("whole numbers", lambda Q, K: loop(Q, K, dtype=int)),
+        ("not transposed", lambda Q, K: np.matmul(Q, K)),
+        ("entry by entry", lambda Q, K: np.multiply(Q, K)),
         ("distance", lambda Q, K: loop(Q, K, term=lambda q, k: np.sqrt(((q - k) ** 2).sum()))),
     ],
 )
@@ -190,6 +174,8 @@ def test_batched_scores_takes_every_right_answer(answer):
         ("transposed", lambda Q, K: np.einsum("...if,...jf->...ji", Q, K)),
         ("scaled", attention_scores),
         ("own key only", lambda Q, K: np.einsum("...f,...f->...", Q, K)),
+        ("not transposed", lambda Q, K: np.matmul(Q, K)),
+        ("entry by entry", lambda Q, K: np.multiply(Q, K)),
     ],
 )
 def test_batched_scores_recognises_the_mistake(mistake, answer):
@@ -251,6 +237,7 @@ def lengths_as_a_row(X):
         ("centred over tokens", lambda X: cosines(X - X.mean(axis=0))),
         ("one mean for all", lambda X: cosines(X - X.mean())),
         ("means as a row", lambda X: cosines(X - X.mean(axis=1))),
+        ("means as a row", lambda X: (C := X - X.mean(1)) / np.sqrt((C**2).sum(1)) @ C.T),
         ("lengths as a row", lengths_as_a_row),
         ("not divided", np.cov),
         ("not divided", lambda X: (C := X - X.mean(1, keepdims=True)) @ C.T),
@@ -271,6 +258,8 @@ def test_pearson_recognises_the_mistake(mistake, answer):
         [[1, 1], [2, 2], [3, 3], [4, 4]],
         np.array([[5, 5], [1, 0], [0, 1], [1, 1]], dtype=np.float32),
         ((0.1, 0), (0.1, 0.01), (9, 0), (0.2, 0)),
+        np.array([[60, 60], [120, 120], [180, 180], [240, 240]], dtype=np.uint8),  # their products overflow a uint8
+        [[Fraction(1, 3), 0], [Fraction(1, 2), 0], [1, 0], [Fraction(7, 3), 0]],
     ],
 )
 def test_lone_winner_takes_every_right_answer(answer):
@@ -340,6 +329,8 @@ def eigen(S, combine):
     ("mistake", "answer"),
     [
         ("root of a negative", lambda S: eigen(S, lambda values, V: V @ np.diag(np.sqrt(values)))),
+        ("root of a negative", lambda S: eigen(S, lambda values, V: V * np.emath.sqrt(values))),
+        ("root of a negative", lambda S: eigen(S, lambda values, V: V @ np.diag(values.astype(complex) ** 0.5))),
         ("Cholesky", lambda S: np.linalg.cholesky(S)),
         ("no root", lambda S: eigen(S, lambda values, V: V @ np.diag(values))),
         ("no root", lambda S: S),
@@ -356,3 +347,31 @@ def test_tokens_from_scores_recognises_the_mistake(mistake, answer):
 
 def test_tokens_from_scores_misses_no_missing_return():
     assert "return" in check.tokens_from_scores(lambda S: None).message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        np.linalg.eigh,
+        lambda S: tuple(np.linalg.eigh(S)),
+        lambda S: np.sqrt(abs(np.linalg.eigvalsh(S))),
+        lambda S: [by_eigh(S)],
+        lambda S: largest_only(S).T,
+        lambda S: by_eigh(S).tolist()[1:],
+        lambda S: str(S),
+    ],
+)
+def test_tokens_from_scores_asks_for_one_array(answer):
+    assert check.tokens_from_scores(answer).message == "return one array with one token a row"
+
+
+def test_tokens_from_scores_refuses_complex_tokens():
+    report = check.tokens_from_scores(lambda S: by_eigh(S) + 0j)
+    assert not report.ok
+    assert "complex" in report.message
+
+
+def test_tokens_from_scores_describes_the_scores_and_not_the_tokens():
+    report = check.tokens_from_scores(lambda S: 2 * by_eigh(S))
+    assert report.mistake is None
+    assert "(X @ X.T)[0][0] is " in report.message

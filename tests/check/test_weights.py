@@ -1,6 +1,7 @@
 """The self-checks of chapter 03: right answers pass in any style, each typical mistake is called by its name."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -64,6 +65,7 @@ def by_differences(x):
         by_differences,
         softmax,
         lambda x: softmax(x.astype(np.float32)),
+        lambda x: stable(x.astype(np.float16)),
         lambda x: np.exp(log_softmax(x)),
         lambda x: np.apply_along_axis(stable, -1, x),
         lambda x: np.moveaxis(stable(np.moveaxis(x, -1, -1)), -1, -1),
@@ -110,6 +112,26 @@ def math_loop(x):
         ("keepdims", lambda x: (lambda e: e / e.sum(-1))(np.exp(x - x.max(-1)))),
         ("keepdims", lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x - x.max(-1)))),
         ("keepdims", lambda x: (lambda e: e / e.sum(-1))(np.exp(x - x.max(-1, keepdims=True)))),
+        ("keepdims", lambda x: np.exp(x) / np.exp(x).sum(axis=1)),
+        ("keepdims", lambda x: (lambda e: e / e.sum(1))(np.exp(x - x.max()))),
+        ("keepdims", lambda x: (lambda e: e / e.sum(1))(np.exp(x - x.max(1)))),
+        ("keepdims", lambda x: (lambda e: e / e.sum(1))(np.exp(x - x.max(1, keepdims=True)))),
+        ("keepdims", lambda x: (lambda e: e / e.sum(-1))(np.exp(x - x.max(1, keepdims=True)))),
+        ("keepdims", lambda x: (lambda e: e / e.sum(1, keepdims=True))(np.exp(x - x.max(1)))),
+        ("axis 1", lambda x: (lambda e: e / e.sum(1, keepdims=True))(np.exp(x - x.max(1, keepdims=True)))),
+        ("axis 1", lambda x: softmax(x - x.max(1, keepdims=True))),
+        ("transposed", lambda x: stable(x).T),
+        ("transposed", lambda x: np.swapaxes(stable(x), -1, -2)),
+        ("transposed", lambda x: np.exp(x).T / np.exp(x).sum(axis=-1)),
+        ("sign", lambda x: stable(-x)),
+        ("sign", lambda x: np.exp(-x) / np.exp(-x).sum(axis=-1, keepdims=True)),
+        ("sign", lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x.max(-1, keepdims=True) - x))),
+        ("softmax twice", lambda x: stable(stable(x))),
+        ("softmax twice", lambda x: (lambda p: np.exp(p) / np.exp(p).sum(-1, keepdims=True))(stable(x))),
+        ("half a shift", lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x).sum(-1, keepdims=True)),
+        ("half a shift", lambda x: np.exp(x) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)),
+        ("half a shift", lambda x: np.exp(x - x.max()) / np.exp(x).sum(-1)[..., None]),
+        ("shift of columns", lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x - x.max(axis=0)))),
         ("no exponential", lambda x: x / x.sum(axis=-1, keepdims=True)),
         ("not divided", np.exp),
         ("not divided", lambda x: np.exp(x - x.max(axis=-1, keepdims=True))),
@@ -147,7 +169,19 @@ def test_a_softmax_that_is_nearly_right_is_refused(offset):
     assert "expected" in report.message
 
 
-@pytest.mark.parametrize("right", [[1 / 6, 1 / 6, 2 / 3], (0.167, 0.167, 0.667), np.float32([1, 1, 4]) / 6])
+@pytest.mark.parametrize(
+    "right",
+    [
+        [1 / 6, 1 / 6, 2 / 3],
+        (0.167, 0.167, 0.667),
+        [0.17, 0.17, 0.67],
+        [0.16, 0.16, 0.66],
+        [0.17, 0.17, 0.66],
+        np.float32([1, 1, 4]) / 6,
+        np.float16([1, 1, 4]) / 6,
+        [Fraction(1, 6), Fraction(1, 6), Fraction(2, 3)],
+    ],
+)
 def test_doubled_weights_takes_every_right_answer(right):
     assert check.doubled_weights(right).ok
 
@@ -160,7 +194,12 @@ def test_doubled_weights_takes_every_right_answer(right):
         ([0.0625, 0.0625, 0.25], "new sum"),
         ([1, 1, 4], "new exponentials"),
         ([0.107, 0.107, 0.787], "not the scores"),
+        ([0.11, 0.11, 0.79], "not the scores"),
+        ([0.06, 0.06, 0.25], "new sum"),
         ([0.316, 0.316, 0.368], "added it later"),
+        ([0.32, 0.32, 0.37], "added it later"),
+        ([0.2, 0.2, 0.7], "sum to 1"),
+        ([0.15, 0.2, 0.65], "two decimals or more"),
         ([0.2, 0.2, 0.2], "sum to 1"),
         ([0.1, 0.2, 0.7], "squares its exponential"),
         ([0.5, 0.5], "three numbers"),
@@ -281,8 +320,23 @@ def shifted_sum(x, axis=-1):
         ("log-sum-exp", lambda x: np.logaddexp.reduce(x, axis=-1)),
         ("log-sum-exp", lambda x: sum(shifted_sum(x)) + 0 * x),
         ("weights", stable),
+        ("queries", lambda x: np.log(softmax(x, axis=0))),
+        ("keepdims", lambda x: x - np.log(np.exp(x).sum(axis=1))),
+        ("keepdims", lambda x: x - x.max(1) - np.log(np.exp(x - x.max(1)).sum(1))),
+        ("keepdims", lambda x: (lambda y: y - np.log(np.exp(y).sum(1)))(x - x.max(1, keepdims=True))),
+        ("transposed", lambda x: log_softmax(x).T),
+        ("wrong base", lambda x: x - x.max(-1, keepdims=True) - shifted_sum(x)[1] / np.log(2)),
+        ("wrong base", lambda x: np.log2(stable(x))),
+        ("wrong base", lambda x: np.log10(stable(x))),
+        ("negative", lambda x: -log_softmax(x)),
+        ("negative", lambda x: -np.log(stable(x))),
+        ("negative", lambda x: np.log(np.exp(x).sum(-1, keepdims=True)) - x),
+        ("sign of the logarithm", lambda x: x - shifted_sum(x)[0] + shifted_sum(x)[1]),
+        ("sign of the logarithm", lambda x: x + np.log(np.exp(x).sum(-1, keepdims=True))),
+        ("maximum taken off twice", lambda x: x - x.max(-1, keepdims=True) - np.log(np.exp(x).sum(-1, keepdims=True))),
+        ("shift of columns", lambda x: (lambda y: y - np.log(np.exp(y).sum(-1, keepdims=True)))(x - x.max(axis=0))),
     ],
-)
+)  # fmt: skip
 def test_log_softmax_names_the_mistake(mistake, answer):
     report = check.log_softmax(answer)
     assert (report.ok, report.mistake) == (False, mistake)
@@ -402,6 +456,14 @@ def test_temperature_refuses_an_answer_one_percent_off():
     report = check.temperature(lambda scores, top: 1.01 * by_bisection(scores, top))
     assert not report.ok
     assert "expected" in report.message
+
+
+def test_temperature_is_as_strict_where_it_is_tiny():
+    def answer(scores, top):
+        tau = by_bisection(scores, top)
+        return 1.02 * tau if tau < 1e-3 else tau
+
+    assert "expected 0.000" in check.temperature(answer).message
 
 
 @pytest.mark.parametrize(("low", "high"), [(1e-2, 1e9), (1e-9, 1e2)])
