@@ -73,9 +73,9 @@ def count(name, value):
 
 
 def integer(name, value):
-    """Return `value` as a Python int. True is no integer here: it is a slip of the pen."""
+    """Return `value` as a Python int. True counts as 1 to Python; here it is a slip of the pen."""
     try:
-        if isinstance(value, (bool, np.bool_)):
+        if isinstance(value, bool):
             raise TypeError
         return operator.index(value)
     except TypeError:

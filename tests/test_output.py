@@ -124,6 +124,10 @@ def test_a_weight_that_rounds_to_zero_reads_nothing():
     assert attention([[1.0]], [[0.0], [-1000.0]], [[3.0], [INF]], scale=1.0).tolist() == [[3]]
 
 
+def test_a_weight_that_is_not_zero_reads_however_small_it_is():
+    assert attention([[1.0]], [[0.0], [-700.0]], [[3.0], [INF]], scale=1.0).tolist() == [[INF]]  # exp(-700) is 1e-304
+
+
 def test_padding_is_as_good_as_absence():
     rng = np.random.default_rng(0)
     Q, K, V = rng.normal(size=(3, 2, 5, 4))

@@ -92,6 +92,28 @@ def test_it_draws_where_it_is_told_or_in_a_figure_of_its_own():
     assert one[1] < five[1]
 
 
+@pytest.mark.parametrize("n, m", [(1, 2), (3, 3), (8, 6)])
+def test_everything_fits(n, m):
+    plotting.use_book_style()
+    ax = plotting.heatmap(np.full((n, m), -0.25), rows=["a long name"] * n, title="Weights", vmin=-1)
+    ax.figure.draw_without_rendering()
+    cell_height, cell_width = ax.bbox.height / n, ax.bbox.width / m
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert box.height < 0.9 * cell_height
+        assert box.width < cell_width
+    everything, page = ax.get_tightbbox(), ax.figure.bbox
+    assert everything.x0 >= page.x0
+    assert everything.x1 <= page.x1
+    assert everything.y0 >= page.y0
+    assert everything.y1 <= page.y1
+
+
+def test_text_is_legible_on_a_phone():
+    phone = 350  # CSS pixels that a figure gets on a screen of 390; 96 pixels an inch, 72 points an inch
+    assert plotting.FONT_SIZE / 72 * 96 * min(1, phone / (plotting.WIDTH * 96)) >= 11
+
+
 def test_numbers_are_legible_on_every_colour():
     ax = plotting.heatmap(np.linspace(0, 1, 256)[None])
     cells = ax.images[0].cmap(ax.images[0].norm(np.linspace(0, 1, 256)))
@@ -162,6 +184,14 @@ plotting.use_book_style()
 data, _ = shell.display_formatter.format(plotting.heatmap([[1]]).figure)
 print(*sorted(data), "date" in data["image/svg+xml"])
 """
+IN_A_SCRIPT = """
+import IPython
+import matplotlib
+matplotlib.use("agg")
+from attention_lib import plotting
+plotting.use_book_style()
+print(IPython.get_ipython())
+"""
 ELSEWHERE = """
 import sys
 sys.modules["IPython"] = sys.modules["matplotlib_inline"] = None  # not installed
@@ -175,8 +205,8 @@ print(plotting.heatmap([[1]]).texts[0].get_text())
 
 @pytest.mark.parametrize(
     "code, expected",
-    [(IN_A_NOTEBOOK, "image/svg+xml text/plain False\n"), (ELSEWHERE, "1.00\n")],
-    ids=["notebook", "elsewhere"],
+    [(IN_A_NOTEBOOK, "image/svg+xml text/plain False\n"), (IN_A_SCRIPT, "None\n"), (ELSEWHERE, "1.00\n")],
+    ids=["notebook", "script", "elsewhere"],
 )
 def test_style_in_a_notebook_and_without_one(code, expected, tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
