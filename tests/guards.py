@@ -29,7 +29,7 @@ SMALLEST_TEXT = 11  # CSS pixels
 FORMULAS = 45  # on a page: some 40, and a few
 OPENING = ["**The question.**", "**You will be able to**", "**You need**", "**Reading time:**"]
 ENDING = ["What was verified", "Exercises", "What to read next", "References"]
-BANNED = r"\b(?:simply|just|obviously|trivial(?:ly)?|of course|needless to say|crucial(?:ly)?|delve|leverage|seamless(?:ly)?)\b"
+BANNED = r"\b(?:simply|just|obviously|trivial(ly)?|of course|needless to say|crucial(ly)?|delve|leverage|seamless(ly)?)\b"
 
 
 def code_cells(notebook):
@@ -63,7 +63,15 @@ def ran_from_top_to_bottom(notebook):
     ]
 
 
-QUIET = {"use_book_style", "set_printoptions", "fill_diagonal", "append", "extend", "update", "simplefilter"}  # return None
+QUIET = {
+    "use_book_style",
+    "set_printoptions",
+    "fill_diagonal",
+    "append",
+    "extend",
+    "update",
+    "simplefilter",
+}  # return None
 
 
 def shows_what_it_should(notebook):
@@ -74,7 +82,9 @@ def shows_what_it_should(notebook):
         last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
         if isinstance(last, ast.Call) and name_of(last) in QUIET:
             last = None
-        calls = {name_of(node) for statement in body for node in outside_functions(statement) if isinstance(node, ast.Call)}
+        calls = {
+            name_of(node) for statement in body for node in outside_functions(statement) if isinstance(node, ast.Call)
+        }
         if not cell.outputs and (last is not None or calls & {"print", "show"}):
             problems.append(f"cell {place} has no output, and it ends in an expression, prints or shows")
     return problems
@@ -168,7 +178,9 @@ def cells_are_short(notebook):
             if len(line) > COLUMNS
         ]
     if lengths and statistics.median(lengths) > MEDIAN:
-        problems.append(f"half of the code cells have {statistics.median(lengths):g} lines or more; {MEDIAN} is the most")
+        problems.append(
+            f"half of the code cells have {statistics.median(lengths):g} lines or more; {MEDIAN} is the most"
+        )
     return problems
 
 
@@ -201,7 +213,9 @@ def figures_have_words(notebook):
         caption, name = (mystnb.get("figure", {}).get(key, "").strip() for key in ("caption", "name"))
         if len(alt) < 40 or len(alt.split()) < 8:
             problems.append(f"cell {place}: the figure's alt text says too little: {alt!r}")
-        if re.match(r"(?:an? |the )?(?:image|picture|figure|plot|graphic|photo) (?:of|show)", alt, re.I) or re.search(r"\.(?:svg|png)\b|\.\./", alt):
+        if re.match(r"(?:an? |the )?(?:image|picture|figure|plot|graphic|photo) (?:of|show)", alt, re.I) or re.search(
+            r"\.(?:svg|png)\b|\.\./", alt
+        ):
             problems.append(f"cell {place}: alt text says what the figure shows, not that it is one: {alt[:40]!r}")
         if len(caption) < 30 or len(caption.split()) < 6:
             problems.append(f"cell {place}: the figure's caption says too little: {caption!r}")
@@ -232,7 +246,9 @@ def figures_fit_a_phone(notebook):
         if size is None:
             problems.append(f"cell {place}: the figure has no text: no labels, or text drawn as curves")
         elif size < SMALLEST_TEXT:
-            problems.append(f"cell {place}: text in the figure is {size:.1f} pixels high on a phone, less than {SMALLEST_TEXT}")
+            problems.append(
+                f"cell {place}: text in the figure is {size:.1f} pixels high on a phone, less than {SMALLEST_TEXT}"
+            )
     return problems
 
 
@@ -281,9 +297,15 @@ def has_the_parts_of_a_chapter(notebook):
         if len(level) > len(above) + 1:
             problems.append(f"the heading {title!r} skips a level")
     predictions = [place for place, cell in markdown_cells(notebook) if "\n**Predict first.**" in "\n" + cell.source]
-    answered = [place for place in predictions if place + 1 < len(notebook.cells) and notebook.cells[place + 1].cell_type == "code"]
+    answered = [
+        place
+        for place in predictions
+        if place + 1 < len(notebook.cells) and notebook.cells[place + 1].cell_type == "code"
+    ]
     if len(answered) < 2:
-        problems.append(f"{len(answered)} cells with **Predict first.** stand before a code cell; two or more are needed")
+        problems.append(
+            f"{len(answered)} cells with **Predict first.** stand before a code cell; two or more are needed"
+        )
     references = text.rpartition("## References")[2]
     items = re.findall(r"^- .*(?:\n  .*)*", references, re.M)
     problems += [f"a reference without a {{cite}}: {item[:60]}" for item in items if "{cite" not in item]
@@ -336,7 +358,8 @@ def exercises_are_whole(notebook):
         stubs = [(i, cell) for i, cell in part if "exercise" in tags(cell)]
         solutions = [(i, cell) for i, cell in part if "solution" in tags(cell)]
         gates = {
-            gate: [i for i, cell in part if re.match(rf"```\{{solution-{gate}\}}", cell.source)] for gate in ("start", "end")
+            gate: [i for i, cell in part if re.match(rf"```\{{solution-{gate}\}}", cell.source)]
+            for gate in ("start", "end")
         }
         if len(stubs) != 1 or "not written yet" not in printed(stubs[0][1]):
             problems.append(f"{name} has no cell tagged exercise that stores 'not written yet'")
@@ -352,17 +375,26 @@ def exercises_are_whole(notebook):
         if not any(cell.cell_type == "markdown" for _, cell in inside):
             problems.append(f"{name}: the solution has no explanation in words")
         problems += [
-            f"cell {i}: a solution's code is not folded" for i, cell in solutions if not cell.metadata.get("jupyter", {}).get("source_hidden")
+            f"cell {i}: a solution's code is not folded"
+            for i, cell in solutions
+            if not cell.metadata.get("jupyter", {}).get("source_hidden")
         ]
         asked, answered = checks([cell for _, cell in stubs]), checks([cell for _, cell in solutions])
         if len(asked) != 1 or asked != answered:
-            problems.append(f"{name}: the reader's cell calls {asked or 'no check'}, the solution {answered or 'no check'}")
+            problems.append(
+                f"{name}: the reader's cell calls {asked or 'no check'}, the solution {answered or 'no check'}"
+            )
         if not any("all correct" in printed(cell) for _, cell in solutions):
             problems.append(f"{name}: the solution does not store 'all correct'")
         if solutions and "_solution" not in "".join(cell.source for _, cell in solutions):
             problems.append(f"{name}: no name in the solution ends in _solution")
     inside_exercises = {i for n, (place, _) in enumerate(starts) for i in range(place, len(cells))}
-    problems += [f"cell {i} is tagged {tag} before the first exercise" for i, cell in code_cells(notebook) for tag in tags(cell) if tag in ("exercise", "solution") and i not in inside_exercises]
+    problems += [
+        f"cell {i} is tagged {tag} before the first exercise"
+        for i, cell in code_cells(notebook)
+        for tag in tags(cell)
+        if tag in ("exercise", "solution") and i not in inside_exercises
+    ]
     return problems
 
 
@@ -382,7 +414,9 @@ def sentences_stand_alone(text):
         line = re.sub(r"^\s*(?:[-*] |[0-9]+\. )?(?:\*\*[^*]+\*\*|\*[^*]+:\*)?", "", line)
         if line.lstrip().startswith(("|", ":", "#", ">")):
             continue
-        if re.search(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bal)(?<!\bcf)(?<!\s[A-Z])[.?!][)\"”*_]* +[\"“(*_]?[A-Z]", line):
+        if re.search(
+            r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bal)(?<!\bcf)(?<!\s[A-Z])[.?!][)\"”*_]* +[\"“(*_]?[A-Z]", line
+        ):
             problems.append(f"line {n} has two sentences: {written[n - 1].strip()[:70]}")
     return problems
 
@@ -393,7 +427,9 @@ def words_are_plain(text):
         f"line {n} says {match[0]!r}"
         for n, line in enumerate(words_only(text).split("\n"), 1)
         for match in re.finditer(BANNED, line, re.I)
-    ] + [f"line {n} has a dash of this kind: —" for n, line in enumerate(words_only(text).split("\n"), 1) if "—" in line]
+    ] + [
+        f"line {n} has a dash of this kind: —" for n, line in enumerate(words_only(text).split("\n"), 1) if "—" in line
+    ]
 
 
 def words_only(text):
@@ -414,7 +450,11 @@ def few_formulas(text):
     """A formula costs a phone time."""
     text = without_code(text)
     count = len(re.findall(r"\$\$.+?\$\$", text, re.S)) + len(re.findall(r"(?<![$\\])\$(?!\$)[^$\n]+\$(?!\$)", text))
-    return [f"there are {count} formulas, more than {FORMULAS}: write the short ones as *d* or √d"] if count > FORMULAS else []
+    return (
+        [f"there are {count} formulas, more than {FORMULAS}: write the short ones as *d* or √d"]
+        if count > FORMULAS
+        else []
+    )
 
 
 def citations_exist(text, keys):

@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 # Numbers in any text
 
 SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
-ASCII = str.maketrans("−–×·⋅" + SUPERSCRIPTS, "--***" + "-0123456789")
+RAISED = str.maketrans(SUPERSCRIPTS, "-0123456789")
+ASCII = str.maketrans("−–×·⋅", "--***")
 VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8)}
 GROUP = r"(?:,|\{,\}|\\,|[\u2009\u202f])"  # between thousands
 NUMBER = re.compile(
@@ -52,8 +53,8 @@ def values(match):
     if part["top"] or part["top1"]:
         return ratio(sign * int(part["top"] or part["top1"]), int(part["low"] or part["low1"]))
     value = sign * Fraction(re.sub(GROUP, "", part["digits"]).rstrip("."))
-    value *= Fraction(10) ** int(part["exponent"] or part["ten"] or (part["up"] or "0").translate(ASCII))
-    power = part["power"] or part["power1"] or (part["power2"] or "").translate(ASCII)
+    value *= Fraction(10) ** int(part["exponent"] or part["ten"] or (part["up"] or "0").translate(RAISED))
+    power = part["power"] or part["power1"] or (part["power2"] or "").translate(RAISED)
     if power and value and abs(int(power)) < 400:
         raised = value ** int(power)
         return (raised,) if value == 10 else (raised, value)
@@ -69,51 +70,52 @@ def ratio(top, low):
 # ---------------------------------------------------------------------------------------------------------------
 # Prose: Markdown without what is not a claim
 
-TITLED = ("admonition", "exercise", "prf:")  # directives whose first line ends in words for the reader
-REFERENCE = r"\b(?:[Cc]hapters?|[Ss]ections?|§§?|[Ee]quations?|[Pp]arts?|[Ff]igures?|[Tt]ables?|[Pp]ages?|[Rr]ows? of errata) "
-FEW = r"[0-9]+(?:\.[0-9]+)*(?:(?:, | and | or | to |[-–])[0-9]+(?:\.[0-9]+)*)*"
-YEAR = r"(?:19[0-9]{2}|20(?:0[1-9]|[1-3][0-9]))"
+TITLED = "admonition|exercise|prf:"  # directives whose first line ends in words for the reader
+FENCE = r"^\s*[`:~]{3,}"
+PLACES = "[Cc]hapters?|[Ss]ections?|[Ee]quations?|[Pp]arts?|[Ff]igures?|[Tt]ables?|[Pp]ages?|§§?"
+NUMBERED = r"[0-9]+(?:\.[0-9]+)*"  # 3 or 3.2.1
+YEAR = r"(?:19[0-9]{2}|20(?:0[1-9]|[1-3][0-9]))"  # not 2000, which is as often a count
+BEFORE_YEAR = r"(?:\b(?i:in|since|from|of|until|by|before|after|around) |\(|, |\. )"
+AFTER_YEAR = r"(?=[.,;:)\]]|$| (?:[A-Z]|(?:a|and|by|in|it|the|they|to|was|were)\b))"
 
-
-def blank(text, pattern, group=0, flags=re.MULTILINE):
-    """Put spaces in the place of each match (or of one group of it)."""
-
-    def spaces(match):
-        start, end = match.span(group)
-        start, end = start - match.start(), end - match.start()
-        whole = match[0]
-        return whole if start < 0 else whole[:start] + re.sub(r"[^\n]", " ", whole[start:end]) + whole[end:]
-
-    return re.sub(pattern, spaces, text, flags=flags)
+# Each match, or the group of it that has the number, is passed over.
+PASSED_OVER = [
+    (rf"{FENCE}\{{(?!{TITLED})[^}}]*\}}.*$", 0),  # the first line of a directive
+    (rf"{FENCE}\{{[^}}]*\}}|{FENCE}\w+$", 0),
+    (r"^\s*:(?!alt|caption)[\w-]+:.*$", 0),  # its options
+    (r"^%.*$|<!--.*?-->", 0),  # comments
+    (r"^\([\w-]+\)=$|\$\$ *\([\w-]+\)$|\[\^\w+\]", 0),  # labels
+    (r"^\s*\*Difficulty [123] of 3, [0-9]+ minutes\.\*$|^\*\*Reading time:\*\*.*$", 0),
+    (r"\{(?:doc|ref|numref|any|download)\}`[^`<]*(<[^`>]*>)`", 1),  # links
+    (r"\{(?:cite[:\w]*|doc|ref|numref|eq|any|download)\}`[^`<]*`", 0),
+    (r"\](\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\))", 1),
+    (r"<?\bhttps?://[^\s>)]*>?|</?[a-z][^<>\n]*>", 0),
+    (r"^\s*[0-9]+[.)] ", 0),  # numbers of a list
+    (rf"\b(?:{PLACES}) {NUMBERED}(?:(?:, | and | or | to |[-–]){NUMBERED})*", 0),
+    (rf"{BEFORE_YEAR}({YEAR}){AFTER_YEAR}", 1),
+    (rf"\b{YEAR}-[0-9]{{2}}-[0-9]{{2}}\b", 0),
+    (r"(?<=_)(?:[0-9]|\{[^{}.]*\})|\\\\\[[^\]]*\]", 0),  # indices; room between lines of a formula
+    (r"(?<![0-9e.]\^)(?<=\^)(?:[0-9]|\{-?[0-9]+\})|(?<=\w\*\*)(?<![0-9]\*\*)[0-9]+", 0),  # exponents
+]
 
 
 def prose(source, code=""):
     """Return Markdown with all that the rule passes over blanked; `code` is what code spans may quote."""
-    text = source
-    text = blank(text, r"^\s*[`:~]{3,}\{(?!" + "|".join(TITLED) + r")[^}]*\}.*$")  # heads of directives
-    text = blank(text, r"^\s*[`:~]{3,}\{[^}]*\}")
-    text = blank(text, r"^\s*[`:~]{3,}\w+$")
-    text = blank(text, r"^\s*:(?!alt|caption)[\w-]+:.*$")  # their options
-    text = blank(text, r"^%.*$|<!--.*?-->|^\([\w-]+\)=$|\[\^\w+\]")
-    text = blank(text, r"^\s*\*Difficulty [123] of 3, [0-9]+ minutes\.\*$|^\*\*Reading time:\*\*.*$")
-    text = blank(text, r"\{(?:doc|ref|numref|any|download)\}`[^`<]*(<[^`>]*>)`", 1)
-    text = blank(text, r"\{(?:cite[:\w]*|doc|ref|numref|eq|any|download)\}`[^`<]*`")
-    text = blank(text, r"\$\$ *(\([\w-]+\))", 1)  # labels of equations
-    text = blank(text, r"\](\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\))", 1)
-    text = blank(text, r"<?\bhttps?://[^\s>)]*>?|</?[a-z][^<>\n]*>")
-    text = blank(text, r"^\s*[0-9]+[.)] ")  # numbers of a list
-    text = blank(text, REFERENCE + FEW)
-    text = blank(text, rf"(?:\b(?i:in|since|from|of|until|by|before|after|around) |\(|, |\. )({YEAR})(?=[.,;:)\]]|$| (?:[A-Z]|(?:a|and|by|in|it|the|they|to|was|were)\b))", 1)
-    text = blank(text, rf"\b{YEAR}-[0-9]{{2}}-[0-9]{{2}}\b")
-    text = blank(text, r"(?<=_)(?:[0-9]|\{[^{}.]*\})")  # indices
-    text = blank(text, r"(?<![0-9e.]\^)(?<=\^)(?:[0-9]|\{-?[0-9]+\})|(?<=\w\*\*)(?<![0-9]\*\*)[0-9]+")  # exponents
+    for pattern, group in PASSED_OVER:
+        source = re.sub(pattern, lambda match, group=group: blank(match, group), source, flags=re.MULTILINE)
     quotable = squeeze(code)
 
     def quote(match):
         quoted = squeeze(match[2])
-        return " " * len(match[0]) if re.search("[A-Za-z]", quoted) and quoted in quotable else match[0]
+        return blank(match) if re.search("[A-Za-z]", quoted) and quoted in quotable else match[0]
 
-    return re.sub(r"(?<!`)(`+)(?!`)([^`\n]+)\1(?!`)", quote, text)
+    return re.sub(r"(?<!`)(`+)(?!`)([^`\n]+)\1(?!`)", quote, source)
+
+
+def blank(match, group=0):
+    """Return a match with spaces in the place of a group of it."""
+    start, end = (place - match.start() for place in match.span(group))
+    return match[0][:start] + re.sub(r"[^\n]", " ", match[0][start:end]) + match[0][end:]
 
 
 def squeeze(code):
@@ -247,9 +249,10 @@ def decimals(value):
 # ---------------------------------------------------------------------------------------------------------------
 # Equations and lists in the prose
 
-TERM = r"(?:√|\\sqrt)?(?:[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?)"
-SIDE = rf"-?{TERM}(?: ?[-+*] ?-?{TERM})*"
-EQUATION = re.compile(rf"(?<![\w.^)}}\]*+/(-])(?<![*+/-] ){SIDE}(?: ?= ?{SIDE})+(?!\.[0-9]| ?[-+*/^²³(√]|[\w])")
+DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
+TERM = rf"√?{DECIMAL}(?:/{DECIMAL})?"
+SIDE = rf"-?{TERM}(?: ?[-+*] ?{TERM})*"
+EQUATION = re.compile(rf"(?<![\w.^)}}\]*+/(√-])(?<![*+/-] ){SIDE}(?: ?= ?{SIDE})+(?!\.[0-9]| ?[-+*/^²³(√]|\w)")
 ITEM = r"-?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?:/[0-9]+)?"
 # (5, 3) and [1, 0]; three or more in a row: 2, 4 and 2; a matrix in LaTeX
 LIST = re.compile(
@@ -258,19 +261,35 @@ LIST = re.compile(
     rf"|(?<![\w.*-]){ITEM}, {ITEM}(?=[;.)\n]|$)"  # 1, 0;
     rf"|(?<![\w.*-])(?<! [*=] ){ITEM}(?: by | \* ){ITEM}(?! ?[*=+])"  # 5 by 3, 5 × 3
 )
-MATRIX = re.compile(rf"\\begin\{{[a-z]*matrix\}}([-0-9.\s&\\/]+?)\\end")
+MATRIX = re.compile(r"\\begin\{[a-z]*matrix\}([-0-9.\s&\\/]+?)\\end")
+
 
 def equations(text):
-    """Yield each equation in numbers that does not hold."""
+    """Yield each equation in numbers that does not hold, allowing for decimals that are rounded."""
     text = text.translate(ASCII)
     for match in EQUATION.finditer(text):
-        sides = [re.sub(r"(?:√|\\\\sqrt)(\S+)", r"(\1)**0.5", side).strip() for side in match[0].split("=")]
-        results = [eval(side.replace("^", "**")) for side in sides]
-        for side, result in zip(sides[1:], results[1:]):
-            allowed = 0.5 * 10.0 ** -len(side.partition(".")[2]) if "." in side else 1e-9
-            if abs(result - results[0]) > allowed * 1.001:
-                yield match
-                break
+        first, *others = match[0].split("=")
+        if any(abs(result(side) - result(first)) > 1.001 * (slack(side) + slack(first)) + 1e-9 for side in others):
+            yield match
+
+
+def result(side):
+    """Return the value of a sum of products; √ stands before its number."""
+    total = 0.0
+    for sign, product in re.findall(r"(^|[-+]) ?([^-+]+)", side.strip()):
+        factors = re.findall(rf"(√?)({DECIMAL})(?:/({DECIMAL}))?", product)
+        value = math.prod(float(top) ** (0.5 if root else 1) / float(low or 1) for root, top, low in factors)
+        total += -value if sign == "-" else value
+    return total
+
+
+def slack(side):
+    """Return how far the rounding of its decimals can move a side."""
+    total = 0.0
+    for each in re.finditer(r"[0-9]+\.([0-9]+)", side):
+        moved = float(each[0]) + 0.5 * 10.0 ** -len(each[1])
+        total += abs(result(f"{side[: each.start()]}{moved:.12f}{side[each.end() :]}") - result(side))
+    return total
 
 
 def lists(text):
@@ -397,7 +416,10 @@ def unproved_on_page(source, notebooks, allowed=()):
         found = min((list(unproved(line, text, chapter)) for chapter in chapters), key=len, default=[])
         for first, last, what in found:
             place = line_of(source, start)
-            problems.append(f"{place}: {what} in the chapter that proves the rest of the line: {around(source, start + first, start + last)}")
+            problems.append(
+                f"{place}: {what} in the chapter that proves the rest of the line: "
+                f"{around(source, start + first, start + last)}"
+            )
         start += len(line) + 1
     return problems + unsaid(allowed, source)
 
@@ -425,35 +447,44 @@ def unproved(cleaned, text, chapter):
     """Yield (start, end, what is wrong) for the numbers of one text."""
     quoted = set()  # places of numbers in lists that some cell has
     for match, readings in lists(cleaned):
-        section = chapter.section(text.cell, match.start())
-        pair = max(map(len, readings)) == 2  # pairs stand nearly everywhere
-        before = chapter.before(section)
-        shown = [p for p in before if not pair or p.section == section or chapter.looks_back(section)]
-        streams = [list(text.figure), *(p.printed for p in shown)]
-        literals = [literal for p in before for literal in p.literals]
-        if any(contains(stream, part) for stream in streams for part in readings) or any(
-            part in (literal[: len(part)], literal[-len(part) :]) for literal in literals for part in readings
-        ):
+        if stands_in_order(readings, text, chapter, chapter.section(text.cell, match.start())):
             quoted.update(range(*match.span()))
         else:
             yield *match.span(), f"no cell has {' '.join(match[0].split())} in this order"
     for match in equations(cleaned):
         yield *match.span(), f"{match[0]} does not hold"
     for match, candidates in numbers(cleaned):
-        section = chapter.section(text.cell, match.start())
-        factor = re.match(r"[A-Za-z\\]", cleaned[match.end() :]) or cleaned[: match.start()].endswith(("/", "√"))
-        common = candidates and candidates[-1] in COMMON and not factor and match.start() not in quoted
-        cells, where = chapter.before(section), ""
-        if section and chapter.looks_back(section):
-            start, end = cleaned.rfind("\n", 0, match.start()) + 1, (cleaned + "\n").index("\n", match.end())
-            cells, where = chapter.section_of_line(cleaned[start:end]), " in the section that proves the rest of this line"
-        elif common:
-            cells, where = chapter.beside(section, text.cell), " by a cell nearby"
+        cells, where = may_prove(match, candidates, text, chapter, in_list=match.start() in quoted)
         if not proved(candidates, {*text.figure, *together(cells)}):
-            others = [str(p.place) for p in chapter.proofs if proved(candidates, p.values)]
-            hint = f"{where} (but in cell {others[0]})" if others and where else ""
-            hint = f" so far (cell {others[0]} comes later)" if others and not where else hint
+            others = [p.place for p in chapter.proofs if proved(candidates, p.values)]
+            hint = f" {where} (cell {others[0]} has it)" if others else ""
             yield *match.span(), f"{match[0].strip().rstrip('.')} is neither printed nor asserted{hint}"
+
+
+def stands_in_order(readings, text, chapter, section):
+    """Say whether a list is printed somewhere in this order, or is a list in the code or its beginning or end."""
+    before = chapter.before(section)
+    pair = max(map(len, readings)) == 2  # pairs stand nearly everywhere
+    shown = [p for p in before if not pair or p.section == section or chapter.looks_back(section)]
+    streams = [list(text.figure), *(p.printed for p in shown)]
+    literals = [literal for p in before for literal in p.literals]
+    return any(contains(stream, part) for stream in streams for part in readings) or any(
+        part in (literal[: len(part)], literal[-len(part) :]) for literal in literals for part in readings
+    )
+
+
+def may_prove(match, candidates, text, chapter, in_list):
+    """Return the cells that may prove a number, and where they are in words."""
+    whole, section = match.string, chapter.section(text.cell, match.start())
+    if section and chapter.looks_back(section):
+        start, end = whole.rfind("\n", 0, match.start()) + 1, (whole + "\n").index("\n", match.end())
+        return chapter.section_of_line(whole[start:end]), "in the section that proves the rest of this line"
+    factor = re.match(r"[A-Za-z\\]", whole[match.end() :]) or whole[: match.start()].endswith(
+        ("/", "√")
+    )  # as in 2d, k²/2
+    if candidates and candidates[-1] in COMMON and not factor and not in_list:
+        return chapter.beside(section, text.cell), "by a cell nearby"
+    return chapter.before(section), "so far"
 
 
 def count(notebook):

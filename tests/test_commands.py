@@ -140,7 +140,9 @@ def test_a_build_after_a_warning_starts_afresh(builds):
     assert builds()
 
 
-@pytest.mark.parametrize("name", ["_config.yml", "_ext/a.py", "_theme/static/a.css", "_theme/a.html", "_toc.yml", "references.bib"])
+@pytest.mark.parametrize(
+    "name", ["_config.yml", "_ext/a.py", "_theme/static/a.css", "_theme/a.html", "_toc.yml", "references.bib"]
+)
 def test_what_touches_every_page_starts_afresh(builds, tmp_path, name):
     builds()
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +153,9 @@ def test_what_touches_every_page_starts_afresh(builds, tmp_path, name):
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed: its help is not compared with its targets")
 def test_help_lists_every_command():
-    helped = subprocess.run(["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    helped = subprocess.run(
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf8"), re.M)[1].split()
     assert set(re.findall(r"^make ([\w-]+)", helped, re.M)) == set(targets) - {"help", "test-library"}
 
@@ -164,5 +168,7 @@ def test_a_taken_port_is_said_plainly(tmp_path):
 
 
 def test_the_tool_runs_on_its_own():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "book.py", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "book.py", "--help"], capture_output=True, text=True, check=True
+    )
     assert "--serve" in done.stdout

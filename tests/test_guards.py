@@ -66,7 +66,9 @@ def code(source, text=None, tags=(), svg=None, **metadata):
 
 
 def exercise(n):
-    stub = code(f"my_answer_{n} = None\n\ncheck.answer_{n}(my_answer_{n})", f"○ answer_{n}: not written yet\n", ["exercise"])
+    stub = code(
+        f"my_answer_{n} = None\n\ncheck.answer_{n}(my_answer_{n})", f"○ answer_{n}: not written yet\n", ["exercise"]
+    )
     answer = code(
         f"answer_{n}_solution = 1\n\ncheck.answer_{n}(answer_{n}_solution)",
         f"✓ answer_{n}: all correct\n",
@@ -98,9 +100,18 @@ def good():
         markdown("## What was verified\n\n- The weights 0.25 and 0.75 sum to 1, and the ratio is 3."),
         markdown("## Exercises"),
         *(cell for n in range(1, 5) for cell in exercise(n)),
-        markdown("## What to read next\n\nThe next chapter.\n\n## References\n\n- {cite:t}`vaswani2017attention`, section 3.2.1."),
+        markdown(
+            "## What to read next\n\nThe next chapter.\n\n"
+            "## References\n\n- {cite:t}`vaswani2017attention`, section 3.2.1."
+        ),
     ]
-    metadata = {"myst": {"html_meta": {"description": "What a weight is, how two of them are computed by hand, and why it is that they sum to 1."}}}
+    metadata = {
+        "myst": {
+            "html_meta": {
+                "description": "What a weight is, how two of them are computed by hand, and why they sum to 1."
+            }
+        }
+    }
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     for n, cell in enumerate((cell for cell in cells if cell.cell_type == "code"), 1):
         cell.execution_count = n
@@ -179,7 +190,10 @@ RAISED = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceb
 # Cells of the good chapter: 1 imports, 3 and 5 print, 7 draws, 8 sums up, 10 to 15 are the first exercise.
 BROKEN = {
     guards.ran_from_top_to_bottom: {
-        "not run": (lambda notebook: notebook.cells[3].update(execution_count=None), "cell 3 has execution count None, expected 2"),
+        "not run": (
+            lambda notebook: notebook.cells[3].update(execution_count=None),
+            "cell 3 has execution count None, expected 2",
+        ),
         "run twice": (lambda notebook: notebook.cells[3].update(execution_count=7), "cell 3 has execution count 7"),
     },
     guards.shows_what_it_should: {
@@ -194,7 +208,10 @@ BROKEN = {
     },
     guards.outputs_are_text_or_svg: {
         "png": (stored(7, "image/png", "iVBO"), "cell 7 stores image/png"),
-        "widget": (stored(3, "application/vnd.jupyter.widget-view+json", {}), "cell 3 stores application/vnd.jupyter.widget"),
+        "widget": (
+            stored(3, "application/vnd.jupyter.widget-view+json", {}),
+            "cell 3 stores application/vnd.jupyter.widget",
+        ),
     },
     guards.outputs_are_the_same_everywhere: {
         "address": (output(3, text="<f at 0x7f3a2b1c>"), "a memory address"),
@@ -221,8 +238,14 @@ BROKEN = {
     guards.figures_have_words: {
         "no alt": (figure(alt=""), "cell 7: the figure's alt text says too little"),
         "short alt": (figure(alt="two weights"), "alt text says too little"),
-        "path": (figure(alt="The figure at ../_images/d72b.svg, with 0.25 and 0.75 in it, as built"), "what the figure shows"),
-        "image of": (figure(alt="Image of a row of two weights, 0.25 on the left and 0.75 on the right."), "what the figure shows"),
+        "path": (
+            figure(alt="The figure at ../_images/d72b.svg, with 0.25 and 0.75 in it, as built"),
+            "what the figure shows",
+        ),
+        "image of": (
+            figure(alt="Image of a row of two weights, 0.25 on the left and 0.75 on the right."),
+            "what the figure shows",
+        ),
         "no caption": (figure(caption=""), "caption says too little"),
         "same": (figure(caption=FIGURE["image"]["alt"]), "repeats the caption"),
         "no name": (figure(name=""), "the figure's name"),
@@ -244,7 +267,14 @@ BROKEN = {
         "title": (swap(0, "# Weights", "Weights"), "cell 0 does not begin with the title"),
         "two titles": (swap(6, "The larger", "# More\n\nThe larger"), "more than one title"),
         "question": (swap(0, "**The question.**", "Question:"), "the opening has no **The question.**"),
-        "order": (swap(0, "**You need** nothing.\n\n**Reading time:** 20 minutes.", "**Reading time:** 20 minutes.\n\n**You need** nothing."), "not in the order"),
+        "order": (
+            swap(
+                0,
+                "**You need** nothing.\n\n**Reading time:** 20 minutes.",
+                "**Reading time:** 20 minutes.\n\n**You need** nothing.",
+            ),
+            "not in the order",
+        ),
         "time": (swap(0, "20 minutes", "a while"), "the opening does not say"),
         "style": (swap(1, "plotting.use_book_style()", ""), "does not have plotting.use_book_style()"),
         "summary": (swap(8, "What was verified", "Summary"), "expected What was verified"),
@@ -267,7 +297,10 @@ BROKEN = {
         "words": (drop(13), "no explanation in words"),
         "untagged": (tag(14), "code is tagged solution exactly"),
         "unfolded": (lambda notebook: notebook.cells[14].metadata.pop("jupyter"), "a solution's code is not folded"),
-        "other check": (swap(14, "check.answer_1", "check.answer_2"), "the reader's cell calls ['answer_1'], the solution ['answer_2']"),
+        "other check": (
+            swap(14, "check.answer_1", "check.answer_2"),
+            "the reader's cell calls ['answer_1'], the solution ['answer_2']",
+        ),
         "wrong": (output(14, text="✗ answer_1: it is 2"), "does not store 'all correct'"),
         "names": (swap(14, "_solution", ""), "ends in _solution"),
         "astray": (tag(5, "solution"), "cell 5 is tagged solution before the first exercise"),
@@ -301,7 +334,12 @@ def test_ordinary_output_passes(text):
 
 
 def test_a_quiet_call_needs_no_output():
-    assert guards.shows_what_it_should(nbformat.v4.new_notebook(cells=[code("def f():\n    print(1)\n\nnp.fill_diagonal(x, 0)")])) == []
+    assert (
+        guards.shows_what_it_should(
+            nbformat.v4.new_notebook(cells=[code("def f():\n    print(1)\n\nnp.fill_diagonal(x, 0)")])
+        )
+        == []
+    )
 
 
 def test_normal_form(tmp_path):
@@ -332,7 +370,9 @@ def test_sentences_that_stand_alone(text):
     assert guards.sentences_stand_alone(text) == []
 
 
-@pytest.mark.parametrize("text", ["One. Two.", "- One. Two.", "So (*one*). *Two* follows.", "Is it? It is.", "At 0.5. Then 1."])
+@pytest.mark.parametrize(
+    "text", ["One. Two.", "- One. Two.", "So (*one*). *Two* follows.", "Is it? It is.", "At 0.5. Then 1."]
+)
 def test_two_sentences_on_a_line(text):
     assert "line 2 has two sentences" in guards.sentences_stand_alone(f"First.\n{text}")[0]
 

@@ -49,7 +49,12 @@ def test_a_run_stores_outputs_and_counts(chapters):
 
 
 @pytest.mark.parametrize(
-    ("source", "words"), [("1 / 0", "ZeroDivisionError"), ("import os\nos._exit(1)", "Kernel died"), ("import time\ntime.sleep(60)", "2 seconds")]
+    ("source", "words"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import os\nos._exit(1)", "Kernel died"),
+        ("import time\ntime.sleep(60)", "2 seconds"),
+    ],
 )
 def test_a_failing_cell_leaves_the_file_and_runs_the_others(chapters, capsys, monkeypatch, source, words):
     monkeypatch.setattr(notebooks, "TIMEOUT", 2)
@@ -65,9 +70,16 @@ def test_a_failing_cell_leaves_the_file_and_runs_the_others(chapters, capsys, mo
 
 
 def test_what_an_editor_adds_goes(chapters):
-    path = write(chapters / "01-a.ipynb", ["1"], widgets={"state": {}}, language_info={"name": "python", "version": "3.9"})
+    path = write(
+        chapters / "01-a.ipynb", ["1"], widgets={"state": {}}, language_info={"name": "python", "version": "3.9"}
+    )
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[1].metadata = {"execution": {"iopub.status.busy": "2026"}, "collapsed": True, "tags": ["hide-input"], "vscode": {"x": 1}}
+    notebook.cells[1].metadata = {
+        "execution": {"iopub.status.busy": "2026"},
+        "collapsed": True,
+        "tags": ["hide-input"],
+        "vscode": {"x": 1},
+    }
     notebook.metadata.myst = {"html_meta": {"description": "About."}}
     nbformat.write(notebook, path)
     assert notebooks.update(path, execute=False)
@@ -79,7 +91,9 @@ def test_what_an_editor_adds_goes(chapters):
 
 def test_normal_form_keeps_what_readers_see():
     metadata = {"mystnb": {"image": {"alt": "A dot."}}, "jupyter": {"source_hidden": True}, "tags": ["solution"]}
-    cell = nbformat.v4.new_code_cell("1", metadata=metadata, outputs=[nbformat.v4.new_output("stream", text="1")], execution_count=1)
+    cell = nbformat.v4.new_code_cell(
+        "1", metadata=metadata, outputs=[nbformat.v4.new_output("stream", text="1")], execution_count=1
+    )
     notebook = notebooks.normalise(nbformat.v4.new_notebook(cells=[cell]))
     assert notebook.cells[0].metadata == metadata
     assert notebook.cells[0].outputs[0].text == "1"
@@ -88,8 +102,17 @@ def test_normal_form_keeps_what_readers_see():
 
 def test_streams_are_joined_by_name_only():
     stream = nbformat.v4.new_output
-    outputs = [stream("stream", text="a"), stream("stream", text="b"), stream("stream", name="stderr", text="c"), stream("stream", text="d")]
-    assert [(output.name, output.text) for output in notebooks.merge_streams(outputs)] == [("stdout", "ab"), ("stderr", "c"), ("stdout", "d")]
+    outputs = [
+        stream("stream", text="a"),
+        stream("stream", text="b"),
+        stream("stream", name="stderr", text="c"),
+        stream("stream", text="d"),
+    ]
+    assert [(output.name, output.text) for output in notebooks.merge_streams(outputs)] == [
+        ("stdout", "ab"),
+        ("stderr", "c"),
+        ("stdout", "d"),
+    ]
 
 
 def test_a_write_that_stops_leaves_the_file(tmp_path, monkeypatch):

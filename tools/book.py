@@ -42,7 +42,9 @@ def digest():
     for path in sorted(path for pattern in EVERY_PAGE for path in ROOT.glob(pattern) if path.is_file()):
         if "__pycache__" not in path.parts:
             hashed.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    for name in sorted(name for name in os.environ if name.startswith("BOOK_")):  # the repository and address in the buttons
+    for name in sorted(
+        name for name in os.environ if name.startswith("BOOK_")
+    ):  # the repository and address in the buttons
         hashed.update(f"{name}={os.environ[name]}\0".encode())
     return hashed.hexdigest() + "\n"
 
@@ -73,7 +75,9 @@ def main():
     parser.add_argument("--port", type=int, default=8000)
     arguments = parser.parse_args()
     if build(arguments.output, arguments.fresh):
-        sys.exit("\nThe build stopped or warned; the lines with WARNING or ERROR above say where. Mend them and run again.")
+        sys.exit(
+            "\nThe build stopped or warned; the lines with WARNING or ERROR above say where. Mend them and run again."
+        )
     pages = arguments.output.resolve() / "_build" / "html"
     page = pages / "index.html"
     print(f"\nThe book is built.\n  {page}\n  {page.as_uri()}")

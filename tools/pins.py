@@ -29,8 +29,12 @@ HEAD = "# Written by tools/pins.py: every package that requirements.txt and requ
 
 def asked_for():
     """Return what the requirement files name."""
-    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for path in REQUIREMENTS for line in path.read_text("utf8").splitlines()]
-    return [Requirement(line) for line in lines if line and not line.startswith("-")] + [Requirement(f"{LIBRARY}[plot]")]
+    lines = [
+        re.sub(r"(^|\s)#.*", "", line).strip() for path in REQUIREMENTS for line in path.read_text("utf8").splitlines()
+    ]
+    return [Requirement(line) for line in lines if line and not line.startswith("-")] + [
+        Requirement(f"{LIBRARY}[plot]")
+    ]
 
 
 def needed():
