@@ -108,7 +108,7 @@ def good():
     metadata = {
         "myst": {
             "html_meta": {
-                "description": "What a weight is, how two of them are computed by hand, and why they sum to 1."
+                "description": "What a weight is, how two weights are computed by hand, and why the two sum to 1."
             }
         }
     }
