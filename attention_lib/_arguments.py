@@ -75,7 +75,7 @@ def count(name, value):
 def integer(name, value):
     """Return `value` as a Python int. True counts as 1 to Python; here it is a slip of the pen."""
     try:
-        if isinstance(value, bool):
+        if isinstance(value, (bool, np.bool_)):  # older NumPy takes its own True for 1 too
             raise TypeError
         return operator.index(value)
     except TypeError:
