@@ -28,7 +28,7 @@ def build(output=ROOT, fresh=False):
         shutil.rmtree(made, ignore_errors=True)
     else:
         stamp.unlink()
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    jupyter_book = shutil.which("jupyter-book", path=Path(sys.executable).parent)
     options = ["--path-output", output, "-W", "-n", "--keep-going"]
     status = subprocess.run([jupyter_book, "build", ROOT, *options]).returncode
     if status == 0:
