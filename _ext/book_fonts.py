@@ -14,6 +14,7 @@ from pathlib import Path
 
 import matplotlib
 from fontTools import subset
+from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
 from chinese import HAN
@@ -68,6 +69,10 @@ def cut(path, characters, axes=None):
     return file.getvalue()
 
 
+def covered(path):
+    return set(map(chr, TTFont(str(path)).getBestCmap()))
+
+
 def text_of(markup):
     return html.unescape(re.sub(r"<[^>]*>", " ", markup))
 
@@ -102,6 +107,7 @@ def write_fonts(app, error):
     chinese = {character for character in everything if re.match(HAN, character)}
     plots = set(text_of("".join(plot for page in pages for plot in re.findall(r'<svg class="plot".*?</svg>', page))))
     made = {name: cut(path, everything - chinese, axes) for name, (path, axes) in TEXT.items()}
+    made["symbols"] = cut(DEJAVU / "DejaVuSerif.ttf", everything - chinese - covered(TEXT["serif"][0]))
     made["chinese"] = cut(CHINESE, chinese)
     made |= {name: cut(path, plots) for name, path in FIGURE.items()}
     for name, font in made.items():

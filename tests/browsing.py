@@ -1,8 +1,13 @@
 """What the page tests do with a browser, and the built book as they see it."""
 
+import base64
+import io
+import re
 import shutil
 from contextlib import contextmanager
 from importlib.resources import files
+
+from fontTools.ttLib import TTFont
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
@@ -74,15 +79,89 @@ def wider_than_the_screen(page):
     }""")
 
 
-def drawn_with(page, selector):
-    """Return which of the reader's own fonts draw some of the text there."""
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("DOM.enable")
-    devtools.send("CSS.enable")
-    root = devtools.send("DOM.getDocument")["root"]["nodeId"]
-    fonts = set()
-    for node in devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})["nodeIds"]:
-        used = devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
-        fonts |= {font["familyName"] for font in used if not font["isCustomFont"]}
-    devtools.detach()
-    return sorted(fonts)
+# every text on the page, by the font that it asks for first: {family, italic, characters}
+ASKED = """selector => {
+    const asked = {}, texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const parent = texts.currentNode.parentElement;
+        if (!parent.closest(selector) || parent.closest("pre, code, kbd, script, style, .katex-mathml")) continue;
+        const style = getComputedStyle(parent), family = style.fontFamily.split(",")[0].replaceAll('"', "");
+        const key = [family, parseInt(style.fontWeight) >= 600, style.fontStyle !== "normal"].join("/");
+        asked[key] = (asked[key] ?? "") + texts.currentNode.data;
+    }
+    return asked;
+}"""
+
+
+def not_in_fonts(page, selector, fonts):
+    """Return which characters under `selector` are not in the font that they ask for."""
+    missing = []
+    for key, text in page.evaluate(ASKED, selector).items():
+        family, bold, italic = key.split("/")
+        has = fonts.get((family, bold == "true", italic == "true"), set())
+        lacking = {character for character in text if character.isprintable()} - has
+        if lacking:
+            missing.append(f"{key}: {''.join(sorted(lacking))}")
+    return missing
+
+
+def fonts_of(folder):
+    """Return {(family, bold, italic): characters} of all fonts in a built book's style sheets."""
+    found = {}
+    for sheet in ("book.css", "katex.css"):
+        for face in re.findall(r"@font-face\s*\{[^}]*\}", (folder / "_static" / sheet).read_text("utf8")):
+            family = re.search(r'font-family:\s*"?(\w+)', face)[1]
+            source = re.search(r"url\(([^)]+)\)", face)[1]
+            data = base64.b64decode(source.partition(",")[2]) if source.startswith("data:") else None
+            characters = set(map(chr, TTFont(io.BytesIO(data) if data else folder / "_static" / source).getBestCmap()))
+            bold = bool(re.search(r"font-weight:\s*(700|bold)", face))
+            # a text font without a bold face is emboldened by the browser; KaTeX has a face of its own for each
+            for each in {bold, bold or "KaTeX" not in family}:
+                found[family, each, "italic" in face] = characters
+    for key in [key for key in found if key[0] in ("Book", "BookSans")]:
+        found[key] |= found["BookChinese", False, False] | found["BookSymbols", False, False]
+    return found
+
+
+SHIFTS = """() => new Promise(done => {
+    const moved = [];
+    new PerformanceObserver(list => moved.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done({
+        score: moved.reduce((sum, shift) => sum + shift.value, 0),
+        lines: moved.flatMap(shift => shift.sources).map(source => source.currentRect.y - source.previousRect.y)
+            .filter(down => Math.abs(down) >= 1),
+    }), 300);
+})"""
+
+
+def shifts(page):
+    """Return Chrome's score of what has moved in the window, and how far each line went down or up."""
+    page.evaluate("document.fonts.ready")
+    return page.evaluate(SHIFTS)
+
+
+FOCUS = """() => {
+    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+    if (at === document.body) return null;
+    const middle = document.elementFromPoint(Math.max(1, box.x + Math.min(box.width, innerWidth) / 2), box.y + box.height / 2);
+    return {
+        what: at.outerHTML.slice(0, 90),
+        outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+        seen: !!middle && (at.contains(middle) || middle.contains(at)),
+    };
+}"""
+# everything that can be reached: visible, not taken out of the order
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter(e =>
+    e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0).length"""
+
+
+def walk_by_keyboard(page):
+    """Press Tab through the page; return each stop, and how many there should be."""
+    count, stops = page.evaluate(CONTROLS), []
+    for _ in range(count + 5):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUS)
+        if stop is None:
+            break
+        stops.append(stop)
+    return stops, count

@@ -5,17 +5,9 @@ import re
 import time
 
 import pytest
-from browsing import DESKTOP, PHONE, settle, tab, unfold, wider_than_the_screen
+from browsing import DESKTOP, PHONE, settle, shifts, tab, unfold, walk_by_keyboard, wider_than_the_screen
 from pypdf import PdfReader
 from web_server import serving
-
-SHIFTS = """() => new Promise(done => {
-    let sum = 0;
-    new PerformanceObserver(list => list.getEntries().forEach(shift => { sum += shift.value; }))
-        .observe({ type: "layout-shift", buffered: true });
-    setTimeout(() => done(sum), 300);
-})"""
-
 
 @pytest.fixture(scope="module")
 def slow_fonts(site):
@@ -24,16 +16,23 @@ def slow_fonts(site):
         yield address
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_nothing_moves_when_fonts_are_late(browser, site, slow_fonts, viewport):
+@pytest.mark.parametrize("width", [DESKTOP["width"], PHONE["width"]])
+def test_no_line_moves_when_fonts_are_late(browser, site, slow_fonts, width):
+    """In a window as high as the page, where every move would be seen."""
     moved = {}
+    with tab(browser, slow_fonts, {"width": width, "height": 30_000}) as page:
+        for name in site.pages:
+            page.goto(name)
+            moved[name] = shifts(page)["lines"]
+    assert {name: lines for name, lines in moved.items() if lines} == {}
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_score_for_moving_is_below_a_hundredth(browser, site, slow_fonts, viewport):
     with tab(browser, slow_fonts, viewport) as page:
         for name in site.pages:
             page.goto(name)
-            page.evaluate("document.fonts.ready")
-            page.evaluate("scrollTo(0, document.body.scrollHeight)")
-            moved[name] = page.evaluate(SHIFTS)
-    assert {name: shift for name, shift in moved.items() if shift >= 0.01} == {}
+            assert shifts(page)["score"] < 0.01, name
 
 
 def test_a_page_reads_without_a_script(browser, site):
@@ -55,33 +54,12 @@ def test_a_page_reads_without_a_script(browser, site):
         assert page.faults == []
 
 
-FOCUS = """() => {
-    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
-    if (at === document.body) return null;
-    const middle = document.elementFromPoint(Math.max(1, box.x + Math.min(box.width, innerWidth) / 2), box.y + box.height / 2);
-    return {
-        what: at.outerHTML.slice(0, 90),
-        outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
-        seen: !!middle && (at.contains(middle) || middle.contains(at)),
-    };
-}"""
-# everything that can be reached: visible, not taken out of the order
-CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter(e =>
-    e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0).length"""
-
-
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(browser, site, viewport):
     with tab(browser, site.address, viewport) as page:
         page.goto(site.chapters[0])
         unfold(page)
-        count, stops = page.evaluate(CONTROLS), []
-        for _ in range(count + 5):
-            page.keyboard.press("Tab")
-            stop = page.evaluate(FOCUS)
-            if stop is None:
-                break
-            stops.append(stop)
+        stops, count = walk_by_keyboard(page)
         assert len(stops) == count
         assert [stop["what"] for stop in stops if not stop["outlined"]] == []
         assert [stop["what"] for stop in stops if not stop["seen"]] == []
