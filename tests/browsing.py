@@ -115,11 +115,10 @@ def fonts_of(folder):
             data = base64.b64decode(source.partition(",")[2]) if source.startswith("data:") else None
             characters = set(map(chr, TTFont(io.BytesIO(data) if data else folder / "_static" / source).getBestCmap()))
             bold = bool(re.search(r"font-weight:\s*(700|bold)", face))
-            # a text font without a bold face is emboldened by the browser; KaTeX has a face of its own for each
-            for each in {bold, bold or "KaTeX" not in family}:
-                found[family, each, "italic" in face] = characters
-    for key in [key for key in found if key[0] in ("Book", "BookSans")]:
-        found[key] |= found["BookChinese", False, False] | found["BookSymbols", False, False]
+            found[family, bold, "italic" in face] = characters
+    for family in ("Book", "BookSans"):  # what has no face of its own is emboldened or slanted by the browser
+        plain = found[family, False, False] | found["BookChinese", False, False] | found["BookSymbols", False, False]
+        found |= {(family, bold, italic): plain for bold in (False, True) for italic in (False, True)}
     return found
 
 
