@@ -53,14 +53,14 @@ def shapes(**arrays):
     return ", ".join(f"{name}: {array.shape}" for name, array in arrays.items())
 
 
-def real_number(name, value):
-    """Return `value` as a Python float, which never widens a float32 array as a NumPy scalar would."""
+def real_number(name, value, dtype):
+    """Return `value` as a Python float, which never widens an array of `dtype` as a NumPy scalar would."""
     number = as_array(name, value)
     if number.ndim > 0 or number.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be one real number, got {value!r}")
     number = float(number)
-    if not np.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}")
+    if not np.isfinite(np.asarray(number).astype(dtype)):
+        raise ValueError(f"{name} must be finite in {dtype}, got {number}")
     return number
 
 

@@ -48,7 +48,7 @@ def causal_mask(n, m=None, *, align="bottom-right"):
     """
     n = count("n", n)
     m = n if m is None else count("m", m)
-    if align not in ("bottom-right", "top-left"):
+    if not isinstance(align, str) or align not in ("bottom-right", "top-left"):
         raise ValueError(f'align must be "bottom-right" or "top-left", got {align!r}')
     offset = m - n if align == "bottom-right" else 0
     i, j = np.arange(n)[:, None], np.arange(m)  # (n, 1) and (m,) broadcast to (n, m)
@@ -166,7 +166,7 @@ def block_diagonal_mask(lengths):
     TypeError
         If `lengths` does not hold integers.
     ValueError
-        If `lengths` is not 1-D, or a length is negative.
+        If `lengths` is not 1-D, a length is negative, or their sum is too large for an array.
 
     Notes
     -----
@@ -183,5 +183,8 @@ def block_diagonal_mask(lengths):
     lengths = counts("lengths", lengths)
     if lengths.ndim != 1:
         raise ValueError(f"lengths must have shape (s,), got shape {lengths.shape}")
+    n = sum(lengths.tolist())  # in Python's integers, which do not wrap around
+    if n > np.iinfo(np.intp).max:
+        raise ValueError(f"lengths must sum to the size of an array, got {n}")
     owner = np.repeat(np.arange(len(lengths)), lengths.astype(int))  # the sequence each token belongs to
     return owner[:, None] == owner  # (n, 1) and (n,) -> (n, n)

@@ -9,6 +9,8 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
+from attention_lib._arguments import count, floats
+
 # 4.6 inches are 442 CSS pixels. On a phone the figure shrinks to about 350, and its 11-point text
 # (14.7 pixels) to 11.6: still readable. So no figure is wider, and no text smaller.
 WIDTH = 4.6
@@ -98,8 +100,11 @@ def heatmap(
 
     Raises
     ------
+    TypeError
+        If `matrix` does not hold real numbers, or `digits` is not an integer.
     ValueError
-        If `matrix` is not 2-D or has no entries, or a list of names has the wrong length.
+        If `matrix` is not 2-D or has no entries, a list of names has the wrong length, `digits` is negative,
+        or `vmin` is above `vmax`.
 
     Examples
     --------
@@ -107,11 +112,14 @@ def heatmap(
     >>> [text.get_text() for text in ax.texts]
     ['0.25', '0.75']
     """
-    matrix = np.asarray(matrix, dtype=float)
+    _, (matrix,) = floats(matrix=matrix)
+    digits = count("digits", digits)
     if matrix.ndim != 2:
         raise ValueError(f"matrix must have shape (n, m), got shape {matrix.shape}")
     if matrix.size == 0:
         raise ValueError(f"matrix must have entries to draw, got shape {matrix.shape}")
+    if vmin is not None and vmax is not None and vmin > vmax:
+        raise ValueError(f"vmin must not be above vmax, got {vmin} and {vmax}")
     n, m = matrix.shape
     rows, columns = _names("rows", rows, n), _names("columns", columns, m)
     if ax is None:
@@ -123,7 +131,9 @@ def heatmap(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     for i, j in np.ndindex(n, m):
-        text = f"{matrix[i, j]:z.{digits}f}"  # z: what rounds to zero has no sign
+        # Rounded twice: a tie such as 1.495 must not fall on either side with a machine's last digit.
+        # The z leaves out the sign of what rounds to zero.
+        text = f"{round(float(matrix[i, j]), digits + 6):z.{digits}f}"
         text = text.replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
         ax.text(j, i, text, ha="center", va="center", color=_ink(image, matrix[i, j]))
     return ax

@@ -58,6 +58,7 @@ def attention_scores(Q, K, *, scale=None):
         raise ValueError(f"Q has d_k = {d_k} but K has d_k = {K.shape[-1]} ({shapes(Q=Q, K=K)})")
     check_leading(Q=Q, K=K)
     # Without features every dot product is an empty sum, 0, and any scale will do.
-    scale = 1 / math.sqrt(max(d_k, 1)) if scale is None else real_number("scale", scale)
-    scores = Q @ K.mT * scale  # (..., N, d_k) @ (..., d_k, M) -> (..., N, M)
+    scale = 1 / math.sqrt(max(d_k, 1)) if scale is None else real_number("scale", scale, Q.dtype)
+    # The formula scales the product. To scale Q is the same, takes fewer steps and stays longer in range.
+    scores = (Q * scale) @ K.mT  # (..., N, d_k) @ (..., d_k, M) -> (..., N, M)
     return scores.astype(dtype, copy=False)

@@ -105,8 +105,10 @@ MESSAGES = [
     refuses("scale must be one real number, got array([0.5])", TypeError,
             attention_scores, Q, K, scale=np.array([0.5])),
     refuses("scale must be one real number, got [0.5]", TypeError, attention_scores, Q, K, scale=[0.5]),
-    refuses("scale must be finite, got nan", ValueError, attention_scores, Q, K, scale=np.nan),
-    refuses("scale must be finite, got -inf", ValueError, attention, Q, K, V, scale=-np.inf),
+    refuses("scale must be finite in float64, got nan", ValueError, attention_scores, Q, K, scale=np.nan),
+    refuses("scale must be finite in float64, got -inf", ValueError, attention, Q, K, V, scale=-np.inf),
+    refuses("scale must be finite in float32, got 1e+300", ValueError,
+            attention, np.float32(Q), np.float32(K), np.float32(V), scale=1e300),
     # the axis of a softmax, and its place
     refuses("x has no axis 2: its shape is (5, 4)", ValueError, softmax, Q, axis=2),
     refuses("x has no axis -3: its shape is (5, 4)", ValueError, log_softmax, Q, axis=-3),
@@ -136,6 +138,8 @@ MESSAGES = [
     refuses('align must be "bottom-right" or "top-left", got \'bottom_right\'', ValueError,
             causal_mask, 3, align="bottom_right"),
     refuses('align must be "bottom-right" or "top-left", got None', ValueError, causal_mask, 3, align=None),
+    refuses('align must be "bottom-right" or "top-left", got array([1, 2])', ValueError,
+            causal_mask, 3, align=np.array([1, 2])),
     # lengths
     refuses("lengths must hold integers, got dtype float64", TypeError, padding_mask, [1.0, 2.0], 3),
     refuses("lengths must hold integers, got dtype bool", TypeError, padding_mask, [True, False], 3),
@@ -143,6 +147,9 @@ MESSAGES = [
     refuses("lengths must be 0 or more, got -1", ValueError, padding_mask, [2, -1], 3),
     refuses("lengths must be at most m = 3, got 4", ValueError, padding_mask, [2, 4], 3),
     refuses("lengths must be 0 or more, got -2", ValueError, block_diagonal_mask, [3, -2]),
+    refuses(f"lengths must sum to the size of an array, got {2**64}", ValueError, block_diagonal_mask, [2**62] * 4),
+    refuses(f"lengths must sum to the size of an array, got {2**64}", ValueError,
+            block_diagonal_mask, np.array([2**64 - 1, 1], np.uint64)),
     refuses("lengths must have shape (s,), got shape ()", ValueError, block_diagonal_mask, 3),
     refuses("lengths must have shape (s,), got shape (1, 2)", ValueError, block_diagonal_mask, [[1, 2]]),
 ]

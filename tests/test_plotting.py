@@ -60,6 +60,8 @@ def test_every_entry_is_printed_in_its_cell():
         (-np.inf, 2, "−∞"),
         (np.nan, 2, "NaN"),
         (True, 0, "1"),
+        (1.495 - 2e-16, 2, "1.50"),  # ties fall alike, whatever a machine's last digit
+        (1.495 + 3e-16, 2, "1.50"),
     ],
 )
 def test_numbers_are_printed_as_a_reader_expects(value, digits, text):
@@ -127,17 +129,22 @@ def test_numbers_without_a_colour_take_the_page_s_ink():
 
 
 @pytest.mark.parametrize(
-    "args, message",
+    "args, error, message",
     [
-        ({"matrix": [1, 2]}, "matrix must have shape (n, m), got shape (2,)"),
-        ({"matrix": np.ones((2, 2, 2))}, "matrix must have shape (n, m), got shape (2, 2, 2)"),
-        ({"matrix": np.ones((0, 3))}, "matrix must have entries to draw, got shape (0, 3)"),
-        ({"matrix": np.eye(2), "rows": ["a"]}, "rows must have 2 names, got 1"),
-        ({"matrix": np.eye(2), "columns": "abc"}, "columns must have 2 names, got 3"),
+        ({"matrix": [1, 2]}, ValueError, "matrix must have shape (n, m), got shape (2,)"),
+        ({"matrix": np.ones((2, 2, 2))}, ValueError, "matrix must have shape (n, m), got shape (2, 2, 2)"),
+        ({"matrix": np.ones((0, 3))}, ValueError, "matrix must have entries to draw, got shape (0, 3)"),
+        ({"matrix": np.eye(2), "rows": ["a"]}, ValueError, "rows must have 2 names, got 1"),
+        ({"matrix": np.eye(2), "columns": "abc"}, ValueError, "columns must have 2 names, got 3"),
+        ({"matrix": [[1j]]}, TypeError, "matrix must hold real numbers, got dtype complex128"),
+        ({"matrix": [["1"]]}, TypeError, "matrix must hold real numbers, got dtype <U1"),
+        ({"matrix": np.eye(2), "digits": 2.0}, TypeError, "digits must be an integer, got 2.0"),
+        ({"matrix": np.eye(2), "digits": -1}, ValueError, "digits must be 0 or more, got -1"),
+        ({"matrix": np.eye(2), "vmin": 1, "vmax": 0}, ValueError, "vmin must not be above vmax, got 1 and 0"),
     ],
 )
-def test_messages(args, message):
-    with pytest.raises(ValueError) as caught:
+def test_messages(args, error, message):
+    with pytest.raises(error) as caught:
         plotting.heatmap(**args)
     assert str(caught.value) == message
     assert not plt.get_fignums()  # nothing is drawn that would show up later

@@ -67,6 +67,12 @@ def test_float16_is_computed_in_float32():
     assert attention_scores(Q, Q).tolist() == [[12_800]]  # 102,400 before the scale: above float16's 65,504
 
 
+def test_a_product_beyond_the_range_is_kept_if_the_scaled_one_is_not():
+    Q, K = np.full((1, 64), np.float32(1e19)), np.full((1, 64), np.float32(2e18))
+    assert attention_scores(Q, K).tolist() == [[pytest.approx(1.6e38, rel=1e-6)]]  # unscaled 1.28e39
+    assert attention_scores([[1e200]], [[1e200]], scale=0).tolist() == [[0]]
+
+
 @pytest.mark.parametrize("dtype, large", [(np.float16, 6e4), (np.float32, 3e38), (np.float64, 1e308)])
 def test_overflow_is_inf_without_a_warning(dtype, large):
     scores = attention_scores(dtype([[large]]), dtype([[large], [-large], [0]]), scale=1.0)
