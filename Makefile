@@ -18,7 +18,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test test-library run site offline links clean
+.PHONY: help book serve test test-library run site offline links lighthouse clean
 
 help:
 	@echo 'make book              build the pages from the stored outputs, and say where they are'
@@ -29,6 +29,7 @@ help:
 	@echo 'make site              make exactly what is published, in dist/site'
 	@echo 'make offline           make that, and a zip of it that reads from a disk'
 	@echo 'make links             make that, and visit every link that leaves the book (needs a network)'
+	@echo 'make lighthouse        measure every page as a phone and as a computer see it (needs Node and Chromium)'
 	@echo 'make clean             remove what was built (the environment too: rm -r .venv)'
 	@echo
 	@echo 'Each sets up what it needs in .venv, with Python 3.11 or newer (another one: PYTHON=python3.13).'
@@ -67,6 +68,9 @@ offline:
 
 links: site
 	@$(RUN) tools/links.py --external dist/site
+
+lighthouse: book
+	@$(RUN) benchmarks/lighthouse.py
 
 clean:
 	rm -rf _build dist .pytest_cache .hypothesis
