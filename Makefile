@@ -69,7 +69,9 @@ offline:
 links: site
 	@$(RUN) tools/links.py --external dist/site
 
-lighthouse: book
+lighthouse:
+	$(SETUP) requirements-test.txt
+	@$(RUN) tools/book.py
 	@$(RUN) benchmarks/lighthouse.py
 
 clean:
