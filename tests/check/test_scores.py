@@ -259,6 +259,7 @@ def test_pearson_recognises_the_mistake(mistake, answer):
         np.array([[5, 5], [1, 0], [0, 1], [1, 1]], dtype=np.float32),
         ((0.1, 0), (0.1, 0.01), (9, 0), (0.2, 0)),
         np.array([[60, 60], [120, 120], [180, 180], [240, 240]], dtype=np.uint8),  # their products overflow a uint8
+        np.array([[100, 100], [200, 200], [300, 300], [400, 400]], dtype=np.float16),  # and a float16
         [[Fraction(1, 3), 0], [Fraction(1, 2), 0], [1, 0], [Fraction(7, 3), 0]],
     ],
 )
