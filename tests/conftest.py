@@ -62,7 +62,7 @@ def pytest_terminal_summary(terminalreporter):
             kind = next((kind for start, kind in KINDS.items() if report.nodeid.startswith(start)), None)
             if kind:
                 counts[kind]["failed" if outcome == "error" else outcome] += 1
-            found.update(dict(value for name, value in report.user_properties if name == "found"))
+            found.update(dict(value for name, value in getattr(report, "user_properties", []) if name == "found"))
             if outcome == "skipped":
                 reasons[report.longrepr[2]] += 1
     terminalreporter.section("what was checked")
