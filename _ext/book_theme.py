@@ -29,8 +29,6 @@ def choose_assets(app, pagename, templatename, context, doctree):
     for asset in context["script_files"]:
         if asset.filename and "module" not in asset.attributes.get("type", ""):
             asset.attributes["defer"] = "defer"
-    context["author"] = app.config.author
-    context["has_math"] = 'class="katex"' in context.get("body", "")
 
 
 def lighten_code(app, pagename, templatename, context, doctree):
@@ -49,9 +47,11 @@ def mend_roles(app, pagename, templatename, context, doctree):
     context["body"] = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
 
 
-def start_buttons(app, pagename, templatename, context, doctree):
-    """Give other extensions the list that the template draws above the article: run, download, edit."""
-    context["header_buttons"] = []
+def tell_template(app, pagename, templatename, context, doctree):
+    """Give the template what it asks for beyond Sphinx's own context."""
+    context["author"] = app.config.author
+    context["has_math"] = 'class="katex"' in context.get("body", "")
+    context["header_buttons"] = []  # other extensions add what stands above the article: run, download, edit
 
 
 def setup(app):
@@ -61,5 +61,5 @@ def setup(app):
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("html-page-context", lighten_code)
     app.connect("html-page-context", mend_roles)
-    app.connect("html-page-context", start_buttons)
+    app.connect("html-page-context", tell_template)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 POINT = 4 / 3  # CSS pixels
 
-# A figure's black is the page's ink and its white the page's paper; book.css has a lighter line colour for dark paper.
+# A figure's black is the page's ink, its white the page's paper; book.css has the lines' colours for dark paper.
 # The numbers in heatmap cells are not pure black or white, so they keep the colour chosen for their cell.
 COLORS = {"#000000": "currentColor", "#ffffff": "var(--paper)"}
 COLORS |= {color: f"var(--plot-{number})" for number, color in enumerate(plotting.COLORS, start=1)}
@@ -70,12 +70,12 @@ def rewrite(name, value, prefix):
     """Return the value of one attribute: shorter, in the page's colours, with ids of its own."""
     if name == "id":
         return prefix + value
-    if name == "href":
-        return "".join(value.split()).replace("#", f"#{prefix}") if value.startswith("#") else "".join(value.split())
+    if name == "href":  # of a marker, or a picture as data in lines
+        return f"#{prefix}{value[1:]}" if value.startswith("#") else "".join(value.split())
     if name in ("d", "x", "y", "transform"):
         # matplotlib writes a millionth of a point; a hundredth is finer than any screen
         value = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), value)
-        return " ".join(value.split()).replace("-0 ", "0 ")
+        return " ".join(value.split())
     value = value.replace("url(#", f"url(#{prefix}")
     value = re.sub(r"#[0-9a-f]{6}\b", lambda color: COLORS.get(color[0], color[0]), value)
     return re.sub(r"\s*font-family: 'DejaVu Sans'[^;]*;?", "", value)  # the page names that font once

@@ -128,3 +128,13 @@ def test_figure_text_is_at_least_11_pixels_on_a_phone(browser, site):
             assert sizes, name
             small[name] = sorted({(round(size, 1), text) for size, text in sizes if size < 10.95})
     assert {name: found for name, found in small.items() if found} == {}
+
+
+def test_nothing_glides_for_a_reader_who_wants_no_motion(browser, site):
+    moves = """() => [getComputedStyle(document.documentElement).scrollBehavior, document.getAnimations().length,
+        [...document.querySelectorAll("body *")].filter(e => getComputedStyle(e).transitionDuration !== "0s").length]"""
+    with tab(browser, site.address) as page:  # every tab of these tests asks for reduced motion
+        page.goto(site.chapters[0])
+        assert page.evaluate(moves) == ["auto", 0, 0]
+        page.emulate_media(reduced_motion="no-preference")
+        assert page.evaluate(moves)[0] == "smooth"

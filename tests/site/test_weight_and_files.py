@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin
 
 import pytest
+from attention_lib import plotting
 from book_fonts import KATEX
 from book_theme import COLORED
 from bs4 import BeautifulSoup
@@ -53,6 +54,33 @@ def test_a_figure_weighs_at_most_40_kB(site):
     figures = {(name, i): sent(plot) for name in site.pages for i, plot in enumerate(PLOT.findall(site.html(name)), start=1)}
     assert len(figures) > 10
     assert {where: n for where, n in figures.items() if n > FIGURE} == {}
+
+
+def test_the_text_of_every_figure_is_in_the_font_that_the_pages_have(site):
+    """Matplotlib takes others for tall brackets and bold text; they would look different on every machine."""
+    others = {(name, each) for name in site.pages for plot in PLOT.findall(site.html(name)) for each in re.findall(r"font-(?:family|weight)[^;\"]*", plot)}
+    assert others == set()
+
+
+def test_lines_keep_their_colour_on_light_paper_and_stand_out_from_dark():
+    css = (ROOT / "_theme" / "static" / "book.css").read_text("utf8")
+    pairs = re.findall(r"--plot-\d: light-dark\((#\w+), (#\w+)\)", css)
+    assert [light for light, _ in pairs] == list(plotting.COLORS)
+    light, dark = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", css).groups()
+    for on_light, on_dark in pairs:
+        assert contrast(on_light, light) >= 3 and contrast(on_dark, dark) >= 4.5
+
+
+def contrast(one, other):
+    """Return the contrast of two colours as WCAG defines it."""
+
+    def luminance(color):
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    brighter, darker = sorted([luminance(one), luminance(other)], reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
 
 
 def test_pages_load_nothing_but_files_of_the_book(site):
