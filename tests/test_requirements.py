@@ -1,7 +1,10 @@
 """The pins: exact, complete, and the same wherever they are written."""
 
+from importlib import metadata
+
 import pins
 import pytest
+from packaging.specifiers import SpecifierSet
 
 HELD = dict(line.split("==") for line in pins.CONSTRAINTS.read_text("utf8").splitlines() if "==" in line)
 
@@ -18,3 +21,14 @@ def test_a_requirement_is_one_version_and_the_constraint_agrees(requirement):
 
 def test_constraints_are_versions():
     assert all(version[0].isdigit() for version in HELD.values())
+
+
+@pytest.mark.parametrize("name", sorted(HELD))
+def test_a_pin_runs_on_every_python_that_we_name(name):
+    try:
+        needs = SpecifierSet(metadata.metadata(name).get("Requires-Python") or "")
+    except metadata.PackageNotFoundError:
+        assert name in {"appnope", "colorama"}  # for macOS and Windows; both run everywhere
+    else:
+        # The first release of each, too: Debian 12 has 3.11.2.
+        assert all(needs.contains(version) for version in ("3.11.0", "3.12.0", "3.13.0")), f"{name} needs {needs}"
