@@ -71,6 +71,13 @@ def test_lines_keep_their_colour_on_light_paper_and_stand_out_from_dark():
         assert contrast(on_light, light) >= 3 and contrast(on_dark, dark) >= 4.5
 
 
+def test_a_browser_without_light_dark_gets_the_light_colours():
+    css = (ROOT / "_theme" / "static" / "book.css").read_text("utf8")
+    both = dict(re.findall(r"--([\w-]+): light-dark\((#\w+),", css))
+    plain = dict(re.findall(r"--([\w-]+): (#\w+);", css.partition("@supports not")[2].partition("}")[0]))
+    assert plain.items() <= both.items() and {"paper", "ink", "accent", "plot-1", "plot-5"} <= plain.keys()
+
+
 def contrast(one, other):
     """Return the contrast of two colours as WCAG defines it."""
 
