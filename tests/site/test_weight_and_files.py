@@ -66,7 +66,7 @@ def test_lines_keep_their_colour_on_light_paper_and_stand_out_from_dark():
     css = (ROOT / "_theme" / "static" / "book.css").read_text("utf8")
     pairs = re.findall(r"--plot-\d: light-dark\((#\w+), (#\w+)\)", css)
     assert [light for light, _ in pairs] == list(plotting.COLORS)
-    light, dark = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", css).groups()
+    light, dark = re.search(r"--sheet: light-dark\((#\w+), (#\w+)\)", css).groups()
     for on_light, on_dark in pairs:
         assert contrast(on_light, light) >= 3 and contrast(on_dark, dark) >= 4.5
 
@@ -75,7 +75,7 @@ def test_a_browser_without_light_dark_gets_the_light_colours():
     css = (ROOT / "_theme" / "static" / "book.css").read_text("utf8")
     both = dict(re.findall(r"--([\w-]+): light-dark\((#\w+),", css))
     plain = dict(re.findall(r"--([\w-]+): (#\w+);", css.partition("@supports not")[2].partition("}")[0]))
-    assert plain.items() <= both.items() and {"paper", "ink", "accent", "plot-1", "plot-5"} <= plain.keys()
+    assert plain.items() <= both.items() and {"sheet", "ink", "accent", "plot-1", "plot-5"} <= plain.keys()
 
 
 def contrast(one, other):
