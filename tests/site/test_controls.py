@@ -171,6 +171,17 @@ def test_the_contents_of_the_page_follow_the_reader(page, chapter):
     assert page.locator("#page [aria-current]").inner_text() == links.nth(3).inner_text()
 
 
+@pytest.mark.parametrize("width, beside", [(390, False), (800, False), (1150, False), (1280, True), (1920, True)])
+def test_the_contents_of_the_page_are_at_hand_in_every_window(page, chapter, width, beside):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(chapter)
+    contents, button = page.locator("#page"), page.get_by_role("button", name="On this page")
+    assert (contents.is_visible(), button.is_visible()) == (beside, not beside)
+    if not beside:
+        button.click()
+    assert contents.get_by_role("link", name="Exercises").is_visible()
+
+
 def test_the_menu_marks_this_page_and_next_leads_on(page, site):
     page.goto("index.html")
     visited = []
