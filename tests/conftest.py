@@ -46,6 +46,7 @@ KINDS = {
     "attention_lib/": "examples in docstrings",
     "tests/check/": "self-checks, on right, wrong and missing answers",
     "tests/site/": "pages, in a browser",
+    "tests/sharing/": "what is published: buttons, copies, licences, workflows",
     "tests/test_published": "published numbers",
     "tests/test_properties": "properties of the library, on random inputs",
     "tests/test_chapters": "rules for the chapters and pages",
