@@ -51,6 +51,7 @@ class Outcome:
 NOT_WRITTEN = "not written yet"
 RIGHT = "all correct"
 UNREADABLE = "this fails as soon as one looks at it: give plain numbers or arrays"
+IN_A_TUPLE = "you return a tuple, and the right result is in it: return that one alone"
 COMPLEX = "there are complex numbers where real ones were expected"
 UNSTEADY = "it gives different results for the same input: is something random, or kept from call to call?"
 
@@ -84,8 +85,8 @@ def check_function(name, answer, *, right, inputs, mistakes=(), form=None, calle
         return Report(name, False, f"pass the function itself, not what it returned: check.{name}(your_function)")
     outcomes = [_run(answer, each) for each in inputs]
 
-    def agreements(f):  # one at a time: most functions are told apart on the first input
-        return (_agree(got, _run(f, each), rtol, atol) for got, each in zip(outcomes, inputs, strict=True))
+    def agreements(f, agree=_agree):  # one at a time: most functions are told apart on the first input
+        return (agree(got, _run(f, each), rtol, atol) for got, each in zip(outcomes, inputs, strict=True))
 
     wrong = next((i for i, agrees in enumerate(agreements(right)) if not agrees), None)
     got, arguments = outcomes[wrong or 0], inputs[wrong or 0]
@@ -97,6 +98,8 @@ def check_function(name, answer, *, right, inputs, mistakes=(), form=None, calle
     for mistake in mistakes:
         if all(agreements(mistake.imitation)):
             return Report(name, False, mistake.hint, mistake.name)
+    if all(agreements(right, _has_among_others)):
+        return Report(name, False, IN_A_TUPLE, "in a tuple")
     if got.numbers is not None and not _agree(got, _run(answer, arguments), rtol, atol):
         return Report(name, False, UNSTEADY)
     want = _run(right, arguments).numbers
@@ -153,6 +156,12 @@ def _agree(got, want, rtol, atol):
     got, want = got.numbers, want.numbers
     same_kind = got.shape == want.shape and np.iscomplexobj(got) == np.iscomplexobj(want)
     return same_kind and bool(_close(got, want, rtol, atol).all())
+
+
+def _has_among_others(got, want, rtol, atol):
+    """Say whether an outcome is a tuple, as of output and weights, of which one part is the wanted numbers."""
+    parts = got.result if isinstance(got.result, tuple) else ()
+    return any(_agree(_run(lambda part: part, (part,)), want, rtol, atol) for part in parts)
 
 
 def _close(got, want, rtol, atol):

@@ -4,6 +4,7 @@ import numpy as np
 
 KEEPDIMS = "the sums (or maxima) lost their axis and line up with the columns: keep it with keepdims=True"
 SIGN = "you gave low scores the large weights: take the exponential of the score itself, without a minus sign"
+LAST_FEATURE = "each score is the product of the last feature alone: add to it (+=) instead of replacing it (=)"
 TWICE = "you took the softmax twice: the weights are ready after the first, and a second one levels them out"
 
 

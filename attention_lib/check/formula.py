@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_lib.check._engine import Mistake, check_function
-from attention_lib.check._shared import KEEPDIMS, LOST_AXIS, SIGN, TWICE, exp_minus, random, shares
+from attention_lib.check._shared import KEEPDIMS, LAST_FEATURE, LOST_AXIS, SIGN, TWICE, exp_minus, random, shares
 
 TRIPLES = [
     random((5, 4), (3, 4), (3, 2)),  # N, M, d_k and d_v all differ, so that no two can be confused and still agree
@@ -58,6 +58,11 @@ SHAPE_MISTAKES = [
         lambda Q, K, V: shapes(Q.shape[1], Q.shape[1], rows=len(Q), columns=V.shape[1]),
         "your scores are (d_k, d_k): that compares features; Q @ K.T compares queries with keys",
     ),
+    Mistake(
+        "columns of K",
+        lambda Q, K, V: shapes(len(Q), K.shape[1], rows=len(Q), columns=V.shape[1]),
+        "your scores have d_k columns: the features are summed over, so each query has M scores, one for each key",
+    ),
 ]
 
 
@@ -79,6 +84,7 @@ def by_sum(scores):
     return scores / scores.sum(axis=-1, keepdims=True)
 
 
+NOT_ADDED = "you return a number for each key: add them up, for the output is one number"
 LOOKUP_MISTAKES = [
     Mistake(
         "hard",
@@ -109,6 +115,13 @@ LOOKUP_MISTAKES = [
         "weights",
         lambda query, keys, values: shares(dots(query, keys)),
         "you return the weights: multiply each by its value and add up",
+    ),
+    Mistake("not added up", lambda query, keys, values: shares(dots(query, keys)) * values, NOT_ADDED),
+    Mistake("not added up", lambda query, keys, values: np.exp(dots(query, keys)) * values, NOT_ADDED),
+    Mistake(
+        "last feature only",
+        lambda query, keys, values: shares(query[-1] * np.asarray(keys)[:, -1]) @ values,
+        LAST_FEATURE,
     ),
     Mistake(
         "mixed keys",
@@ -176,8 +189,9 @@ FORMULA_MISTAKES = [
         "all your weights together sum to 1: each query has its own sum, along the last axis",
     ),
     *(
-        Mistake("keepdims", lambda Q, K, V, lost=lost: formula(Q, K, V, **lost), KEEPDIMS)
+        Mistake("keepdims", lambda Q, K, V, lost=lost, by=by: formula(Q, K, V, divisor=by, **lost), KEEPDIMS)
         for lost in LOST_AXIS
+        for by in (None, 1)  # who left the scale out as well hears of that next
     ),
     Mistake("sign", lambda Q, K, V: formula(Q, K, V, exp=exp_minus), SIGN),
     Mistake("softmax twice", lambda Q, K, V: shares(shares(Q @ K.mT / np.sqrt(Q.shape[-1]))) @ V, TWICE),
@@ -299,6 +313,11 @@ LOUDNESS_MISTAKES = [
         "M rivals",
         lambda weight, M: np.log(weight * M / (1 - weight)),
         "you counted the matching key among the others: only M - 1 of them have score 0",
+    ),
+    Mistake(
+        "divided by the rivals",
+        lambda weight, M: np.log(weight / (1 - weight) / (M - 1)),
+        "you divided by M - 1: the more other keys there are, the louder the query has to be, so multiply by it",
     ),
     Mistake("no logarithm", lambda weight, M: weight * (M - 1) / (1 - weight), NO_LOG),
     Mistake("wrong base", lambda weight, M: np.log10(weight * (M - 1) / (1 - weight)), WRONG_BASE),

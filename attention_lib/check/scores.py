@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_lib.check._engine import Mistake, check_function, check_value, numbers
-from attention_lib.check._shared import random
+from attention_lib.check._shared import LAST_FEATURE, random
 
 # More keys than queries, fewer, and as many keys as queries as features: the case no shape test notices.
 PAIRS = [random((2, 3), (4, 3)), random((5, 2), (3, 2)), random((3, 3), (3, 3))]
@@ -58,6 +58,7 @@ ENTRY_BY_ENTRY = Mistake(
 )
 OWN_KEY = "you paired query i with key i alone: every query meets every key, so the result is (N, M)"
 WRONG_SUM = "your sum runs over tokens: sum over the features, the last axis, so that (N, M) remains"
+ONE_SUM = "you summed over all axes, which leaves one number: sum over the features alone, with axis=-1"
 SHORT = "your result is only partly filled: does the return stand inside a loop?"
 SQUARE = "both your loops count the queries: the number of keys may differ, so the inner loop runs over len(K)"
 SCORE_MISTAKES = [
@@ -70,17 +71,15 @@ SCORE_MISTAKES = [
     Mistake("not summed", lambda Q, K: Q[:, None] * K, "you multiplied feature by feature: now sum over the features"),
     Mistake("summed over keys", lambda Q, K: (Q[:, None] * K).sum(1), WRONG_SUM),
     Mistake("summed over queries", lambda Q, K: (Q[:, None] * K).sum(0), WRONG_SUM),
+    Mistake("summed over everything", lambda Q, K: (Q[:, None] * K).sum(), ONE_SUM),
+    Mistake("summed over everything", lambda Q, K: np.full((len(Q), len(K)), (Q[:, None] * K).sum()), ONE_SUM),
     Mistake("own key only", own_key, OWN_KEY),
     Mistake("own key only", lambda Q, K: (Q * K).sum(-1), OWN_KEY),
     Mistake("square", lambda Q, K: partly(Q, K, columns=len(Q)), SQUARE),
     Mistake("square", lambda Q, K: partly(Q, K, columns=len(Q), shape=(len(Q), len(Q))), SQUARE),
     Mistake("early return", lambda Q, K: partly(Q, K, rows=1), SHORT),
     Mistake("early return", lambda Q, K: partly(Q, K, rows=1, columns=1), SHORT),
-    Mistake(
-        "last feature only",
-        lambda Q, K: np.outer(Q[:, -1], K[:, -1]),
-        "each entry holds the product of the last feature alone: add to it (+=) instead of replacing it (=)",
-    ),
+    Mistake("last feature only", lambda Q, K: np.outer(Q[:, -1], K[:, -1]), LAST_FEATURE),
     Mistake(
         "product of sums",
         lambda Q, K: np.outer(Q.sum(-1), K.sum(-1)),
@@ -157,6 +156,8 @@ def centred(X, axis=-1, keepdims=True):
 
 UNSCALED = "this is a covariance: after centring, divide each row by its length, so that the diagonal is 1"
 KEEPDIMS = "the means do not line up with their rows: keep them as a column, with keepdims=True"
+ONE_MEAN = "you subtracted one mean from everything: each row has its own, with axis=-1 and keepdims=True"
+ONE_SIDE = "you divided by the length of one token of the two: divide both factors of the product by their lengths"
 PEARSON_MISTAKES = [
     Mistake("not centred", lambda X: unit(X) @ unit(X).T, "these are cosines: subtract each row's mean first"),
     Mistake(
@@ -164,11 +165,8 @@ PEARSON_MISTAKES = [
         lambda X: unit(centred(X, axis=0)) @ unit(centred(X, axis=0)).T,
         "you subtracted each column's mean: a token is a row, so average over its features, with axis=-1",
     ),
-    Mistake(
-        "one mean for all",
-        lambda X: unit(centred(X, axis=None)) @ unit(centred(X, axis=None)).T,
-        "you subtracted one mean from everything: each row has its own, with axis=-1 and keepdims=True",
-    ),
+    Mistake("one mean for all", lambda X: unit(centred(X, axis=None)) @ unit(centred(X, axis=None)).T, ONE_MEAN),
+    Mistake("one mean for all", lambda X: centred(X, axis=None) @ centred(X, axis=None).T, ONE_MEAN),
     Mistake(
         "means as a row",
         lambda X: unit(centred(X, keepdims=False)) @ unit(centred(X, keepdims=False)).T,
@@ -183,6 +181,18 @@ PEARSON_MISTAKES = [
     Mistake("not divided", lambda X: centred(X) @ centred(X).T, UNSCALED),
     Mistake("not divided", lambda X: np.cov(X), UNSCALED),
     Mistake("not divided", lambda X: np.cov(X, ddof=0), UNSCALED),
+    Mistake("one side only", lambda X: unit(centred(X)) @ centred(X).T, ONE_SIDE),
+    Mistake("one side only", lambda X: centred(X) @ unit(centred(X)).T, ONE_SIDE),
+    Mistake(
+        "divided by deviations",
+        lambda X: np.corrcoef(X) * X.shape[-1],
+        "your diagonal is d: a standard deviation is a length over √d, so divide by the length, or by d too",
+    ),
+    Mistake(
+        "divided by deviations",
+        lambda X: np.corrcoef(X) * (X.shape[-1] - 1),
+        "your diagonal is d − 1: your deviation is a length over √(d − 1), so divide by the length, or by d − 1 too",
+    ),
     Mistake(
         "divided before centring",
         lambda X: centred(unit(X)) @ centred(unit(X)).T,
@@ -210,21 +220,31 @@ def lone_winner(answer):
             (lambda X: np.shape(X) == (4, 2), "give 4 tokens of 2 features each: an array of shape (4, 2)"),
             (np.isfinite, "every feature must be a finite real number"),
             (
-                lambda X: winners(X) < 4,
+                lambda X: wins(X).sum() < 4,
                 "every token still wins its row: a token loses only to a longer one that points nearly its way",
             ),
             (
-                lambda X: winners(X) == 1,
+                lambda X: wins(X).sum() == 1 or not np.any(wins(X) & ties(X)),
+                "a token's own score is equalled in its row, and a tie is not a loss: let another be higher there",
+            ),
+            (
+                lambda X: wins(X).sum() == 1,
                 "more than one token still wins its row: let the longest one point nearly the way of all the others",
             ),
         ],
     )
 
 
-def winners(X):
-    """Count the tokens whose score with themselves is not exceeded in their row."""
+def wins(X):
+    """Say of each token whether its score with itself is not exceeded in its row."""
     S = X @ X.mT
-    return np.sum(S.max(axis=-1) <= np.diag(S) * (1 + 1e-12))
+    return S.max(axis=-1) <= np.diag(S) * (1 + 1e-12)
+
+
+def ties(X):
+    """Say of each token whether its score with itself comes twice in its row."""
+    S = X @ X.mT
+    return np.isclose(S, np.diag(S)[:, None], rtol=1e-12, atol=0).sum(axis=-1) > 1
 
 
 def tokens_from_scores(answer):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from attention_lib.check._engine import COMPLEX, UNSTEADY, Mistake, check_function, check_value
+from attention_lib.check._engine import COMPLEX, IN_A_TUPLE, UNSTEADY, Mistake, check_function, check_value
 
 INPUTS = [(np.array([1.0, 2.0, 3.0]),), (np.array([[1.0, -1.0], [0.5, 0.25]]),)]
 
@@ -193,6 +193,22 @@ def test_the_form_asked_for_is_the_hint_for_any_other():
     assert check(lambda x: 3 * x, form="return one array", called="double").message == (
         "on input of shape (3,) double[0] is 3, expected 2"
     )
+
+
+@pytest.mark.parametrize("answer", [lambda x: (2 * x, "rest"), lambda x: ([x], 2 * x), lambda x: (2 * x,)])
+def test_a_tuple_with_the_right_result_in_it_is_called_so(answer):
+    for options in ({}, {"form": "return one array"}):
+        report = check(answer, **options)
+        assert (report.ok, report.mistake, report.message) == (False, "in a tuple", IN_A_TUPLE)
+
+
+def test_a_tuple_must_have_the_right_result_in_it_on_every_input():
+    for answer in (lambda x: (x, 3 * x), lambda x: (2 * x if x.ndim == 1 else x, "rest"), lambda x: ()):
+        assert check(answer).mistake is None
+
+
+def test_a_tuple_may_be_the_right_result():
+    assert check(lambda x: tuple(2 * x)).ok
 
 
 def test_the_reader_cannot_spoil_the_inputs():

@@ -42,6 +42,7 @@ def test_attention_shapes_takes_every_right_answer(answer):
         ("output like weights", lambda Q, K, V: ((Q @ K.T).shape,) * 3),
         ("output like query", lambda Q, K, V: ((len(Q), len(K)), (len(Q), len(K)), Q.shape)),
         ("square", lambda Q, K, V: ((len(Q), len(Q)), (len(Q), len(Q)), (len(Q), V.shape[1]))),
+        ("columns of K", lambda Q, K, V: ((N := len(Q), K.shape[1]), (N, K.shape[1]), (N, V.shape[1]))),
         ("feature scores", lambda Q, K, V: ((Q.T @ Q).shape, (Q.T @ Q).shape, (len(Q), V.shape[1]))),
     ],
 )
@@ -125,6 +126,25 @@ def right_weights(scores):
     return [math.exp(s) / sum(map(math.exp, scores)) for s in scores]
 
 
+def terms(weights, keys, values):
+    return [w * v for w, v in zip(weights, values, strict=True)]
+
+
+def lookup_without_adding_to_the_score(query, keys, values):
+    exps = []
+    for key in keys:
+        for q, k in zip(query, key, strict=True):
+            s = q * k
+        exps.append(math.exp(s))
+    return sum(e * v for e, v in zip(exps, values, strict=True)) / sum(exps)
+
+
+def lookup_of_the_chapter(query, keys, values):
+    scores = np.asarray(keys) @ query
+    weights = np.exp(scores) / np.exp(scores).sum()
+    return weights @ values, weights
+
+
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
@@ -139,6 +159,10 @@ def right_weights(scores):
         ("divided by M", lambda q, k, v: loops(right_weights)(q, k, v) / len(v)),
         ("sign", loops(lambda scores: right_weights([-s for s in scores]))),
         ("softmax twice", loops(lambda scores: right_weights(right_weights(scores)))),
+        ("not added up", loops(right_weights, mix=terms)),
+        ("not added up", loops(lambda scores: [math.exp(s) for s in scores], mix=terms)),
+        ("last feature only", lookup_without_adding_to_the_score),
+        ("in a tuple", lookup_of_the_chapter),
         ("base 2", loops(lambda scores: [2**s / sum(2**t for t in scores) for s in scores])),
     ],
 )
@@ -222,6 +246,10 @@ def scaled_by(factor):
         ("keepdims", lambda Q, K, V: (E := np.exp((S := scaled(Q, K)) - S.max(1)[:, None])) / E.sum(1) @ V),
         ("keepdims", lambda Q, K, V: (E := np.exp((S := scaled(Q, K)) - S.max(1))) / E.sum(1) @ V),
         ("keepdims", lambda Q, K, V: softmax((S := scaled(Q, K)) - S.max(axis=1)) @ V),
+        ("keepdims", lambda Q, K, V: (E := np.exp(Q @ K.T)) / E.sum(axis=1) @ V),  # the scale is missing too
+        ("keepdims", lambda Q, K, V: (E := np.exp((S := Q @ K.T) - S.max(1))) / E.sum(1) @ V),
+        ("in a tuple", lambda Q, K, V: attention(Q, K, V, return_weights=True)),
+        ("in a tuple", lambda Q, K, V: ((W := softmax(scaled(Q, K))), W @ V)),
         ("sign", lambda Q, K, V: attention(-Q, K, V)),
         ("softmax twice", lambda Q, K, V: softmax(attention_weights(Q, K)) @ V),
         ("not transposed", lambda Q, K, V: softmax(Q @ K / np.sqrt(Q.shape[1])) @ V),
@@ -317,6 +345,7 @@ def test_loudness_takes_every_right_answer(answer):
     [
         ("one rival", lambda weight, M: math.log(weight / (1 - weight))),
         ("M rivals", lambda weight, M: math.log(weight / (1 - weight) * M)),
+        ("divided by the rivals", lambda weight, M: math.log(weight / ((1 - weight) * (M - 1)))),
         ("no logarithm", lambda weight, M: weight / (1 - weight) * (M - 1)),
         ("wrong base", lambda weight, M: math.log10(weight * (M - 1) / (1 - weight))),
         ("wrong base", lambda weight, M: math.log2(weight * (M - 1) / (1 - weight))),

@@ -100,6 +100,8 @@ def cosine(q, k):
         ("not summed", lambda Q, K: np.einsum("if,jf->ijf", Q, K)),
         ("summed over keys", lambda Q, K: (Q[:, None, :] * K[None, :, :]).sum(axis=1)),
         ("summed over queries", lambda Q, K: (Q[:, None, :] * K[None, :, :]).sum(axis=0)),
+        ("summed over everything", lambda Q, K: (Q[:, None, :] * K[None, :, :]).sum()),
+        ("summed over everything", lambda Q, K: np.zeros((len(Q), len(K))) + (Q[:, None] * K).sum()),
         ("own key only", lambda Q, K: np.array([np.dot(Q[i], K[i]) for i in range(len(Q))])),
         ("own key only", lambda Q, K: np.sum(Q * K, axis=1)),
         ("square", lambda Q, K: loop(Q, K, columns=len(Q))),
@@ -220,9 +222,13 @@ def cosines(X):
     return (X / length(X)) @ (X / length(X)).T
 
 
+def outer_deviations(X, ddof=0):
+    deviation = X.std(1, ddof=ddof)
+    return np.outer(deviation, deviation)
+
+
 def mixed_variances(X):
-    deviation = X.std(1)
-    return np.cov(X) / np.outer(deviation, deviation)
+    return np.cov(X) / outer_deviations(X)
 
 
 def lengths_as_a_row(X):
@@ -236,12 +242,17 @@ def lengths_as_a_row(X):
         ("not centred", cosines),
         ("centred over tokens", lambda X: cosines(X - X.mean(axis=0))),
         ("one mean for all", lambda X: cosines(X - X.mean())),
+        ("one mean for all", lambda X: (C := X - X.mean()) @ C.T),
         ("means as a row", lambda X: cosines(X - X.mean(axis=1))),
         ("means as a row", lambda X: (C := X - X.mean(1)) / np.sqrt((C**2).sum(1)) @ C.T),
         ("lengths as a row", lengths_as_a_row),
         ("not divided", np.cov),
         ("not divided", lambda X: (C := X - X.mean(1, keepdims=True)) @ C.T),
         ("not divided", lambda X: (C := X - X.mean(1, keepdims=True)) @ C.T / X.shape[1]),
+        ("one side only", lambda X: (C := X - X.mean(1, keepdims=True)) / length(C) @ C.T),
+        ("one side only", lambda X: (C := X - X.mean(1, keepdims=True)) @ C.T / np.linalg.norm(C, axis=1)),
+        ("divided by deviations", lambda X: by_z_scores(X) * X.shape[1]),
+        ("divided by deviations", lambda X: (C := X - X.mean(1, keepdims=True)) @ C.T / outer_deviations(X, ddof=1)),
         ("divided before centring", lambda X: (C := (U := X / length(X)) - U.mean(1, keepdims=True)) @ C.T),
         ("two kinds of variance", mixed_variances),
         ("features, not tokens", lambda X: np.corrcoef(X, rowvar=False)),
@@ -276,7 +287,10 @@ def test_lone_winner_takes_every_right_answer(answer):
         ("every token still wins", [[1, 0], [0, 1], [-1, 0], [0, -1]]),
         ("every token still wins", np.ones((4, 2))),
         ("more than one", [[1, 0], [2, 0], [0, 1], [0, 2]]),
-        ("more than one", [[1, 0], [2, 0], [3, 0], [3, 0]]),  # a tie is no loss
+        ("more than one", [[1, 0], [2, 0], [0, 1], [-3, 0]]),
+        ("a tie is not a loss", [[1, 0], [2, 0], [3, 0], [3, 0]]),  # the longest twice
+        ("a tie is not a loss", [[1, 0], [1, 1], [1, 1.5], [0.1, 0.1]]),  # longer ones that only reach its score
+        ("a tie is not a loss", [[0, 0], [2, 0], [3, 0], [4, 0]]),  # zeros tie with everything
     ],
 )
 def test_lone_winner_says_what_is_missing(hint, answer):
