@@ -79,30 +79,39 @@ BEFORE_YEAR = r"(?:\b(?i:in|since|from|of|until|by|before|after|around) |\(|, |\
 AFTER_YEAR = r"(?=[.,;:)\]]|$| (?:[A-Z]|(?:a|and|by|in|it|the|they|to|was|were)\b))"
 
 # Each match, or the group of it that has the number, is passed over.
-PASSED_OVER = [
+MARKUP = [  # numbers that no reader sees
     (rf"{FENCE}\{{(?!{TITLED})[^}}]*\}}.*$", 0),  # the first line of a directive
     (rf"{FENCE}\{{[^}}]*\}}|{FENCE}\w+$", 0),
     (r"^\s*:(?!alt|caption)[\w-]+:.*$", 0),  # its options
     (r"^%.*$|<!--.*?-->", 0),  # comments
     (r"^\([\w-]+\)=$|\$\$ *\([\w-]+\)$|\[\^\w+\]", 0),  # labels
-    (r"^\s*\*Difficulty [123] of 3, [0-9]+ minutes\.\*$|^\*\*Reading time:\*\*.*$", 0),
     (r"\{(?:doc|ref|numref|any|download)\}`[^`<]*(<[^`>]*>)`", 1),  # links
     (r"\{(?:cite[:\w]*|doc|ref|numref|eq|any|download)\}`[^`<]*`", 0),
     (r"\](\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\))", 1),
     (r"<?\bhttps?://[^\s>)]*>?|</?[a-z][^<>\n]*>", 0),
+    (r"\\\\\[[^\]]*\]", 0),  # room between lines of a formula
+]
+NO_RESULTS = [  # numbers that no cell could print
+    (r"^\s*\*Difficulty [123] of 3, [0-9]+ minutes\.\*$|^\*\*Reading time:\*\*.*$", 0),
     (r"^\s*[0-9]+[.)] ", 0),  # numbers of a list
     (rf"\b(?:{PLACES}) {NUMBERED}(?:(?:, | and | or | to |[-–]){NUMBERED})*", 0),
     (rf"{BEFORE_YEAR}({YEAR}){AFTER_YEAR}", 1),
     (rf"\b{YEAR}-[0-9]{{2}}-[0-9]{{2}}\b", 0),
-    (r"(?<=_)(?:[0-9]|\{[^{}.]*\})|\\\\\[[^\]]*\]", 0),  # indices; room between lines of a formula
+    (r"(?<=_)(?:[0-9]|\{[^{}.]*\})", 0),  # indices
     (r"(?<![0-9e.]\^)(?<=\^)(?:[0-9]|\{-?[0-9]+\})|(?<=\w\*\*)(?<![0-9]\*\*)[0-9]+", 0),  # exponents
 ]
 
 
+def passed_over(patterns, source):
+    """Return a text with every match of the patterns blanked."""
+    for pattern, group in patterns:
+        source = re.sub(pattern, lambda match, group=group: blank(match, group), source, flags=re.MULTILINE)
+    return source
+
+
 def prose(source, code=""):
     """Return Markdown with all that the rule passes over blanked; `code` is what code spans may quote."""
-    for pattern, group in PASSED_OVER:
-        source = re.sub(pattern, lambda match, group=group: blank(match, group), source, flags=re.MULTILINE)
+    source = passed_over([*MARKUP, *NO_RESULTS], source)
     quotable = squeeze(code)
 
     def quote(match):

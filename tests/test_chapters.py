@@ -1,4 +1,4 @@
-"""Every rule of guards.py and numbers_guard.py, applied to every chapter and page of the book."""
+"""Every rule of guards.py, numbers_guard.py and prose_numbers.py, applied to every chapter and page of the book."""
 
 import re
 import tomllib
@@ -7,6 +7,7 @@ from pathlib import Path
 import guards
 import nbformat
 import numbers_guard
+import prose_numbers
 import pytest
 import yaml
 
@@ -81,6 +82,15 @@ def test_every_number_in_a_chapter_is_proved(path, notebook, record_property):
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_number_on_a_page_is_proved(page):
     none(numbers_guard.unproved_on_page(page.read_text("utf8"), map(read, CHAPTERS), plain(page)))
+
+
+@pytest.mark.parametrize("source", [*CHAPTERS, *PAGES], ids=name)
+def test_every_number_is_the_one_entered(source):
+    none(prose_numbers.differences(source))
+
+
+def test_entries_belong_to_a_chapter_or_page():
+    assert {path.stem for path in prose_numbers.ENTRIES.iterdir()} == {path.stem for path in (*CHAPTERS, *PAGES)}
 
 
 def test_few_numbers_are_passed_over():
