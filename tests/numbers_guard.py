@@ -325,7 +325,7 @@ def contains(stream, part, strides=12):
 
 LOOKING_BACK = ("What was verified", "What to read next", "References")
 COMMON = range(2, 10)  # numbers that stand nearly everywhere
-NEIGHBOURS = 2  # so many code cells before and after a common number may prove it
+NEIGHBOURS = 1  # so many code cells with numbers, before and after a common number, may prove it
 
 
 @dataclass
@@ -385,7 +385,7 @@ class Chapter:
         """Return the cells that may prove a common number."""
         if self.looks_back(section):
             return self.proofs
-        own = [p for p in self.proofs if p.section == section]
+        own = [p for p in self.proofs if p.section == section and p.values]
         return [p for p in own if p.place < cell][-NEIGHBOURS:] + [p for p in own if p.place >= cell][:NEIGHBOURS]
 
     def section_of_line(self, line):

@@ -64,7 +64,8 @@ def differences(path):
         old, new = before.pop(key, []), written(text)
         for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if change != "equal":
-                problems.append(f"{key}: {' '.join(new[c:d]) or 'nothing'}, entered as {' '.join(old[a:b]) or 'nothing'}")
+                now, then = (" ".join(part) or "nothing" for part in (new[c:d], old[a:b]))
+                problems.append(f"{key}: {now}, entered as {then}")
     return problems + [f"{key}: {' '.join(old)} entered, and no such prose" for key, old in before.items()]
 
 

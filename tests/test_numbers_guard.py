@@ -204,11 +204,12 @@ def test_a_later_section_proves_nothing():
 
 
 def test_a_common_number_needs_a_cell_nearby():
-    far = [("print(7)", "7"), ("x = 1", ""), ("x = 2", "")]
+    far = [("print(7)", "7"), ("print(1)", "1")]
     assert problems("There are 7.", *far) == []
     (problem,) = problems("", *far, after="There are 7.")
     assert "7 is neither printed nor asserted by a cell nearby (cell 1 has it)" in problem
     assert problems("There are 71.", ("print(71)", "71"), *far[1:], after="There are 71.") == []
+    assert problems("", ("print(7)", "7"), ("x = 1", ""), after="There are 7.") == []  # a cell without numbers between
 
 
 def test_a_line_of_the_summary_is_proved_by_one_section():
