@@ -24,7 +24,13 @@ ENTRIES = ROOT / "tests" / "prose_numbers"
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 PAGES = [ROOT / "index.md", *sorted((ROOT / "back").glob("*.md"))]
 DIGIT = "[0-9⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅛⅜⅝]"
-WRITTEN = re.compile(rf"[-−⁻]?{DIGIT}+(?:[.,/]{DIGIT}+)*")
+# "one" is mostly no number, and to change it to another enters that one.
+WORD = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    "|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion"
+    "|twice|thrice|half|halves|thirds?|quarters?"
+)
+WRITTEN = re.compile(rf"[-−⁻]?{DIGIT}+(?:[.,/]{DIGIT}+)*|\b(?:{WORD})\b", re.I)
 
 
 def pieces(path):
@@ -42,8 +48,8 @@ def pieces(path):
 
 
 def written(text):
-    """Return the numbers that a reader sees in Markdown, letter for letter: years, exponents and code spans too."""
-    return WRITTEN.findall(passed_over(MARKUP, text))
+    """Return the numbers that a reader sees in Markdown, letter for letter: years, exponents, code spans, number words."""
+    return [each.lower() for each in WRITTEN.findall(passed_over(MARKUP, text))]
 
 
 def entered(path):

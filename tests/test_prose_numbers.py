@@ -29,6 +29,8 @@ def chapter(tmp_path, monkeypatch):
         ("`axis=-2` of GPT-3", ["-2", "-3"]),
         ("**Reading time:** 25 minutes.", ["25"]),
         ("{doc}`/chapters/02-scores` and [2 words](https://example.org/5)", ["2"]),
+        ("Two keys in one row, twice as long; twenty-five, a quarter", ["two", "twice", "twenty", "five", "quarter"]),
+        ("`two_keys`, often and attention", []),
         (":::{figure} a-3.svg\n:name: fig-4\n:::", []),
     ],
 )
@@ -50,6 +52,8 @@ def test_what_is_entered_passes(chapter):
         ("With 4 keys.", "A bar at 0.75.", "words: nothing, entered as 5"),
         ("With 4 keys and 5 of 6.", "A bar at 0.75.", "words: 6, entered as nothing"),
         ("With 4 keys and -5.", "A bar at 0.75.", "words: -5, entered as 5"),
+        ("With 4 keys and 5, three times.", "A bar at 0.75.", "words: three, entered as nothing"),
+        ("With four keys and 5.", "A bar at 0.75.", "words: four, entered as 4"),
         ("With 4 keys and 5.", "A bar at 0.74.", "figure alt text: 0.74, entered as 0.75"),
         ("With 4 keys and 5.", "A bar.", "figure alt text: nothing, entered as 0.75"),
         ("With 4 keys and 5.", None, "figure alt text: 0.75 entered, and no such prose"),
@@ -74,8 +78,8 @@ def test_nothing_unproved_is_entered(chapter, monkeypatch):
 
 def test_a_page_is_read_by_its_headings(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("# One: a page\n\nHas 2.\n\n## Two\n\nHas 3.\n", "utf8")
+    page.write_text("# First: a page\n\nHas 2.\n\n## Next\n\nHas 3.\n", "utf8")
     assert [(key, prose_numbers.written(text)) for key, text in prose_numbers.pieces(page) if key] == [
-        ("# One a page", ["2"]),
-        ("## Two", ["3"]),
+        ("# First a page", ["2"]),
+        ("## Next", ["3"]),
     ]
