@@ -18,7 +18,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test test-library run site offline links lighthouse clean
+.PHONY: help book serve test test-library run numbers site offline links lighthouse clean
 
 help:
 	@echo 'make book              build the pages from the stored outputs, and say where they are'
@@ -26,6 +26,7 @@ help:
 	@echo 'make test              check everything: library, numbers, chapters, pages'
 	@echo 'make run               run every chapter again and store its outputs'
 	@echo 'make run CHAPTER=02    run one'
+	@echo 'make numbers CHAPTER=02  enter the numbers of its prose a second time, after reading them against the cells'
 	@echo 'make site              make exactly what is published, in dist/site'
 	@echo 'make offline           make that, and a zip of it that reads from a disk'
 	@echo 'make links             make that, and visit every link that leaves the book (needs a network)'
@@ -57,6 +58,10 @@ test-library:
 run:
 	$(SETUP) requirements.txt
 	@$(RUN) tools/notebooks.py $(CHAPTER)
+
+numbers:
+	$(SETUP) requirements.txt
+	@$(RUN) tests/prose_numbers.py $(CHAPTER)
 
 site:
 	$(SETUP) requirements.txt

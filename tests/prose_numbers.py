@@ -5,7 +5,7 @@ a wrong 4 finds a 4 to prove it. So the numbers are written down a second time, 
 one file for each chapter and page and one line for each piece of its prose.
 An entry says that its author read these numbers against the cells. After a change, read them and enter them again:
 
-    .venv/bin/python tests/prose_numbers.py 03
+    make numbers CHAPTER=03
 
 It shows what differs, and enters nothing while a number is unproved.
 """

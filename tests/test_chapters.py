@@ -86,7 +86,8 @@ def test_every_number_on_a_page_is_proved(page):
 
 @pytest.mark.parametrize("source", [*CHAPTERS, *PAGES], ids=name)
 def test_every_number_is_the_one_entered(source):
-    none(prose_numbers.differences(source))
+    differences = prose_numbers.differences(source)
+    none(differences and [*differences, f"Read them against the cells, then: make numbers CHAPTER={source.stem}"])
 
 
 def test_entries_belong_to_a_chapter_or_page():
