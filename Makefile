@@ -80,5 +80,5 @@ lighthouse:
 	@$(RUN) benchmarks/lighthouse.py
 
 clean:
-	rm -rf _build dist .pytest_cache .hypothesis
+	rm -rf _build build dist .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -30,7 +30,7 @@ WORD = (
     "|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion"
     "|twice|thrice|half|halves|thirds?|quarters?"
 )
-WRITTEN = re.compile(rf"[-−⁻]?{DIGIT}+(?:[.,/]{DIGIT}+)*|\b(?:{WORD})\b", re.I)
+WRITTEN = re.compile(rf"[-−⁻]?{DIGIT}+(?:[.,/]{DIGIT}+)*(?:\s?\\?%)?|\b(?:{WORD})\b", re.I)
 
 
 def pieces(path):
@@ -49,7 +49,7 @@ def pieces(path):
 
 def written(text):
     """Return the numbers that a reader sees in Markdown, letter for letter: years, exponents, code spans, number words."""
-    return [each.lower() for each in WRITTEN.findall(passed_over(MARKUP, text))]
+    return [re.sub(r"[\s\\]", "", each).lower() for each in WRITTEN.findall(passed_over(MARKUP, text))]
 
 
 def entered(path):

@@ -30,6 +30,7 @@ def chapter(tmp_path, monkeypatch):
         ("**Reading time:** 25 minutes.", ["25"]),
         ("{doc}`/chapters/02-scores` and [2 words](https://example.org/5)", ["2"]),
         ("Two keys in one row, twice as long; twenty-five, a quarter", ["two", "twice", "twenty", "five", "quarter"]),
+        (r"90% of it, 10 % and $5\%$, but 3", ["90%", "10%", "5%", "3"]),
         ("`two_keys`, often and attention", []),
         (":::{figure} a-3.svg\n:name: fig-4\n:::", []),
     ],

@@ -43,8 +43,9 @@ def main(requirements="requirements.txt"):
     unfinished.touch()
     for old in VENV.glob("ready-*"):
         old.unlink()
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]  # who watches sees pip's own progress
     run(
-        [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements],
+        [PYTHON, "-m", "pip", "install", *quiet, "--disable-pip-version-check", "-r", requirements],
         "The packages could not be installed; the lines above say which and why.\n"
         "Without a network connection: connect, then run the same command again. Behind a proxy: set HTTPS_PROXY.\n"
         "If a package has no version for this Python, use Python 3.11, 3.12 or 3.13: make book PYTHON=python3.13",
