@@ -508,3 +508,20 @@ def contents_are_complete(listed, root):
             elif f"{folder}/{path.stem}" not in listed:
                 problems.append(f"{folder}/{path.name} is not in _toc.yml")
     return problems
+
+
+# Each takes a notebook. The chapters must pass all of them, and the tests of the guards must break each.
+FOR_CHAPTERS = [
+    ran_from_top_to_bottom,
+    shows_what_it_should,
+    has_no_error,
+    outputs_are_text_or_svg,
+    outputs_are_the_same_everywhere,
+    tags_are_known,
+    code_is_plain,
+    cells_are_short,
+    figures_have_words,
+    figures_fit_a_phone,
+    has_the_parts_of_a_chapter,
+    exercises_are_whole,
+]

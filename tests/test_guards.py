@@ -118,21 +118,7 @@ def good():
     return notebook
 
 
-NOTEBOOK_GUARDS = [
-    guards.ran_from_top_to_bottom,
-    guards.shows_what_it_should,
-    guards.has_no_error,
-    guards.outputs_are_text_or_svg,
-    guards.outputs_are_the_same_everywhere,
-    guards.tags_are_known,
-    guards.code_is_plain,
-    guards.cells_are_short,
-    guards.figures_have_words,
-    guards.figures_fit_a_phone,
-    guards.has_the_parts_of_a_chapter,
-    guards.exercises_are_whole,
-    numbers_guard.unproved_numbers,
-]
+NOTEBOOK_GUARDS = [*guards.FOR_CHAPTERS, numbers_guard.unproved_numbers]
 
 
 @pytest.mark.parametrize("guard", NOTEBOOK_GUARDS, ids=lambda guard: guard.__name__)
