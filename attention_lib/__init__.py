@@ -5,6 +5,7 @@ One module a topic, in the order of the chapters:
 ``scores``  (chapter 02)  how well each query matches each key
 ``weights`` (chapter 03)  scores turned into shares that sum to 1
 ``output``  (chapter 04)  the values mixed by those shares
+``cost``    (chapter 07)  the operations and the bytes that this takes
 ``masks``   (chapter 08)  which query may attend to which key
 
 These import NumPy and each other, upwards only.
@@ -15,6 +16,7 @@ Symbols in shape comments, here and in every chapter: ``N`` queries, ``M`` keys,
 ``d_k`` features of a query or key, ``d_v`` features of a value, ``...`` any leading axes.
 """
 
+from attention_lib.cost import attention_cost
 from attention_lib.masks import block_diagonal_mask, causal_mask, padding_mask, window_mask
 from attention_lib.output import attention
 from attention_lib.scores import attention_scores
@@ -22,6 +24,7 @@ from attention_lib.weights import attention_weights, log_softmax, softmax, softm
 
 __all__ = [
     "attention",
+    "attention_cost",
     "attention_scores",
     "attention_weights",
     "block_diagonal_mask",

@@ -6,6 +6,7 @@ from torch_random import TorchRandom
 
 from attention_lib import (
     attention,
+    attention_cost,
     attention_scores,
     attention_weights,
     causal_mask,
@@ -330,3 +331,15 @@ def test_hello_agents_standard_deviation_of_scores(d, plain, scaled):
     Q, K = rng.normal(size=(2, 10_000, 1, d))
     assert attention_scores(Q, K, scale=1.0).std() == pytest.approx(plain, rel=0.021)
     assert attention_scores(Q, K).std() == pytest.approx(scaled, rel=0.021)
+
+
+def test_nanogpt_sizes_of_one_attention_block():
+    # A. Karpathy, nanoGPT, transformer_sizing.ipynb: one block of GPT-2 small, forward, 1,024 tokens,
+    # https://github.com/karpathy/nanoGPT/blob/master/transformer_sizing.ipynb
+    cost = attention_cost(1024, d_model=768, n_heads=12)
+    assert cost.flops["Q"] + cost.flops["K"] + cost.flops["V"] == 3623878656
+    assert cost.flops["scores"] == 1610612736
+    assert cost.flops["mixture"] == 1610612736
+    assert cost.flops["output"] == 1207959552
+    assert cost.total_flops == 8053063680
+    assert cost.parameters == 1769472 + 589824
