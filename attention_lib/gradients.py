@@ -118,7 +118,7 @@ def attention_backward(dO, Q, K, V, *, mask=None, bias=None, scale=None):
     scale = 1 / math.sqrt(max(Q.shape[-1], 1)) if scale is None else real_number("scale", scale, Q.dtype)
     dV = _mix(A.mT, dO)  # (..., M, N) @ (..., N, d_v) -> (..., M, d_v)
     dA = dO @ V.mT  # (..., N, d_v) @ (..., d_v, M) -> (..., N, M)
-    dS = softmax_backward(A, dA)  # (..., N, M)
+    dS = softmax_backward(np.broadcast_to(A, dA.shape), dA)  # V may add leading axes: (..., N, M)
     dQ = scale * _mix(dS, K)  # (..., N, M) @ (..., M, d_k) -> (..., N, d_k)
     dK = scale * _mix(dS.mT, Q)  # (..., M, N) @ (..., N, d_k) -> (..., M, d_k)
     return tuple(

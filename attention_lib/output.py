@@ -77,9 +77,7 @@ def _mix(weights, V):
     if finite.all():
         return weights @ V
     output = weights @ np.where(finite, V, 0)  # 0 times NaN or inf is NaN, so these go only where they are read
-    for special in (np.inf, -np.inf, np.nan):
-        places = np.isnan(V) if np.isnan(special) else V == special
-        for sign in (1, -1):  # a gradient is mixed with weights below 0 too
-            read = (sign * weights > 0) @ places  # a product of booleans: is one of these places read?
-            output = output + np.where(read, sign * special, 0)
+    for special, places in ((np.inf, V == np.inf), (-np.inf, V == -np.inf), (np.nan, np.isnan(V))):
+        read = (weights != 0) @ places  # a product of booleans: is one of these places read?
+        output = output + np.where(read, special, 0)
     return output

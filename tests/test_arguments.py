@@ -7,13 +7,16 @@ import pytest
 
 from attention_lib import (
     attention,
+    attention_backward,
     attention_scores,
     attention_weights,
     block_diagonal_mask,
     causal_mask,
+    init_weights,
     log_softmax,
     padding_mask,
     softmax,
+    softmax_backward,
     softmax_jacobian,
     window_mask,
 )
@@ -27,6 +30,9 @@ def refuses(message, error, function, *args, **kwargs):
 
 REAL = "must hold real numbers, got dtype"
 WHICH = "pass mask=array.astype(bool) if 1 means may attend, or bias=array.astype(float) to add it to the scores"
+P_DP = np.ones(2), np.ones(3)
+RNG = "rng must be a numpy.random.Generator, such as np.random.default_rng(0)"
+SCHEME = "scheme must be one of 'unit', 'xavier', 't5'"
 
 MESSAGES = [
     # what is not made of real numbers
@@ -152,6 +158,24 @@ MESSAGES = [
             block_diagonal_mask, np.array([2**64 - 1, 1], np.uint64)),
     refuses("lengths must have shape (s,), got shape ()", ValueError, block_diagonal_mask, 3),
     refuses("lengths must have shape (s,), got shape (1, 2)", ValueError, block_diagonal_mask, [[1, 2]]),
+    # gradients
+    refuses(f"dp {REAL} complex128", TypeError, softmax_backward, [1.0], [1j]),
+    refuses("p and dp must have the same shape (..., n) (p: (2,), dp: (3,))", ValueError, softmax_backward, *P_DP),
+    refuses("p and dp must have the same shape (..., n) (p: (), dp: ())", ValueError, softmax_backward, 1.0, 1.0),
+    refuses(f"dO {REAL} <U2", TypeError, attention_backward, "dO", Q, K, V),
+    refuses("dO must have the output's shape (5, 2), got shape (2,)", ValueError, attention_backward, V[0], Q, K, V),
+    refuses("dO must have the output's shape (5, 2), got shape (6, 2)", ValueError, attention_backward, V, Q, K, V),
+    refuses("K has M = 6 but V has M = 5 (K: (6, 4), V: (5, 2))", ValueError, attention_backward, V, Q, K, V[1:]),
+    refuses("scale must be finite in float64, got inf", ValueError, attention_backward, V, Q, K, V, scale=np.inf),
+    # weight matrices
+    refuses(f"{RNG}, got 0", TypeError, init_weights, 0, 4, 4),
+    refuses(f"{RNG}, got None", TypeError, init_weights, None, 4, 4),
+    refuses("d_model must be an integer, got 4.0", TypeError, init_weights, np.random.default_rng(0), 4.0, 4),
+    refuses("d_head must be 1 or more, got 0", ValueError, init_weights, np.random.default_rng(0), 4, 0),
+    refuses("n_heads must be 0 or more, got -1", ValueError, init_weights, np.random.default_rng(0), 4, 4, -1),
+    refuses(f"{SCHEME}, got 'T5'", ValueError, init_weights, np.random.default_rng(0), 4, 4, scheme="T5"),
+    refuses(f"{SCHEME}, got None", ValueError, init_weights, np.random.default_rng(0), 4, 4, scheme=None),
+    refuses(f"{SCHEME}, got ['t5']", ValueError, init_weights, np.random.default_rng(0), 4, 4, scheme=["t5"]),
 ]
 
 

@@ -15,6 +15,7 @@ from loops import attention_in_loops
 
 from attention_lib import (
     attention,
+    attention_backward,
     attention_scores,
     attention_weights,
     block_diagonal_mask,
@@ -122,6 +123,22 @@ def test_loops_and_matrices_agree(drawn, scale):
     assert weights.shape == expected_weights.shape
     np.testing.assert_allclose(weights, expected_weights, rtol=1e-11, atol=1e-300)
     np.testing.assert_allclose(output, expected_output, rtol=1e-11, atol=1e-13)
+
+
+@given(inputs(bound=3.0), st.integers(0, 2**32 - 1))
+def test_gradient_says_how_far_a_small_step_in_any_direction_leads(drawn, seed):
+    *arrays, mask, bias = drawn
+    rng = np.random.default_rng(seed)
+    dO = rng.normal(size=attention(*arrays, mask=mask, bias=bias).shape)
+    directions = [rng.normal(size=array.shape) for array in arrays]
+    gradients = attention_backward(dO, *arrays, mask=mask, bias=bias)
+    assert [gradient.shape for gradient in gradients] == [array.shape for array in arrays]
+    ends = []
+    for step in (np.longdouble(1e-6), np.longdouble(-1e-6)):
+        moved = [array + step * direction for array, direction in zip(arrays, directions, strict=True)]
+        ends.append((dO * attention(*moved, mask=mask, bias=bias)).sum())
+    promised = sum((g * direction).sum() for g, direction in zip(gradients, directions, strict=True))
+    np.testing.assert_allclose(promised, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-6)
 
 
 @given(st.data(), DTYPES)
