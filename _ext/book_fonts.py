@@ -102,7 +102,8 @@ def write_fonts(app, error):
     static = Path(app.outdir, "_static")
     fonts = static / "fonts"
     fonts.mkdir(exist_ok=True)
-    everything = set("".join(text_of(page) for page in pages))
+    scripts = [file.read_text("utf8") for file in Path(app.outdir, "_static").glob("explorables-*/*.js")]
+    everything = set("".join(text_of(page) for page in pages) + "".join(scripts))
     chinese = {character for character in everything if re.match(HAN, character)}
     plots = set(text_of("".join(plot for page in pages for plot in re.findall(r'<svg class="plot".*?</svg>', page))))
     made = {name: cut(path, everything - chinese, axes) for name, (path, axes) in TEXT.items()}
@@ -116,5 +117,5 @@ def write_fonts(app, error):
 
 
 def setup(app):
-    app.connect("build-finished", write_fonts)
+    app.connect("build-finished", write_fonts, priority=900)  # once the explorables' scripts are there
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 import nbformat
 import notebooks  # tools/notebooks.py
 
+from attention_lib import explorables
+
 # What a cell's tag may be. A misspelt tag does nothing, so others are refused.
 TAGS = {
     "hide-input",  # a long plotting cell, folded
@@ -20,8 +22,10 @@ TAGS = {
     "solution",  # runs between solution-start and solution-end
     "remove-cell",  # only for other places than the book, such as Colab's set-up
 }
-# What an output may hold: text and figures that stay sharp. Widgets need a kernel; nbval does not compare PNG.
+# What an output may hold: text and figures that stay sharp, and the HTML of an explorable. Any other control needs a
+# kernel, and a page has none; nbval does not compare PNG.
 MIMES = {"text/plain", "image/svg+xml"}
+EXPLORABLE = re.compile(rf'<div class="explorable" data-module="(?:{"|".join(explorables.modules())})" data-state="')
 LINES, MEDIAN, COLUMNS = 25, 7, 90  # of a code cell
 SVG_BYTES = 40_000
 PHONE = 390 - 2 * 16  # CSS pixels that a figure has on a phone
@@ -117,9 +121,23 @@ def outputs_are_text_or_svg(notebook):
         f"cell {place} stores {mime}, which is not among {', '.join(sorted(MIMES))}"
         for place, cell in code_cells(notebook)
         for output in cell.outputs
-        for mime in output.get("data", {})
-        if mime not in MIMES
+        for mime, data in output.get("data", {}).items()
+        if mime not in MIMES and not (mime == "text/html" and EXPLORABLE.match(data))
     ]
+
+
+def explorables_are_introduced(notebook):
+    """Before an explorable stands what to try and what to notice, and it is its cell's only output."""
+    problems = []
+    for place, cell in code_cells(notebook):
+        if not any("text/html" in output.get("data", {}) for output in cell.outputs):
+            continue
+        before = notebook.cells[place - 1].source if place else ""
+        if not re.search(r"^\*\*Try it\.\*\*.*^Notice ", before, re.M | re.S):
+            problems.append(f"cell {place} has an explorable, and before it no **Try it.** with a line that begins Notice")
+        if len(cell.outputs) != 1:
+            problems.append(f"cell {place} has {len(cell.outputs)} outputs; an explorable stands alone")
+    return problems
 
 
 MACHINE = {
@@ -516,6 +534,7 @@ FOR_CHAPTERS = [
     shows_what_it_should,
     has_no_error,
     outputs_are_text_or_svg,
+    explorables_are_introduced,
     outputs_are_the_same_everywhere,
     tags_are_known,
     code_is_plain,

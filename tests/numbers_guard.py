@@ -155,8 +155,11 @@ class Proof:
 def proof(cell, place=0, section=0):
     found = Proof(place=place, section=section)
     for output in cell.outputs:
-        text = output.get("text") or output.get("data", {}).get("text/plain", "")
-        if "image/svg+xml" not in output.get("data", {}):
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/plain", "")
+        if "text/html" in data:  # an explorable: what it starts from, and its tables
+            text += " ".join(re.findall(r">([^<]*)<", data["text/html"]))
+        if "image/svg+xml" not in data:
             for _, each in numbers(text):
                 found.printed.extend(each)
     tree = ast.parse(re.sub(r"^\s*[%!].*$", "pass", cell.source, flags=re.M))

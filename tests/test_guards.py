@@ -172,6 +172,26 @@ def stored(place, mime, data):
     return lambda notebook: notebook.cells[place].update(outputs=[new])
 
 
+ALIVE = """<div class="explorable" data-module="plane" data-state="{}">
+<table><tr><td>0.35</td></tr></table></div>"""
+TRY = "**Try it.**\nDrag a token.\nNotice that 0.35 changes."
+
+
+def explored(notebook):
+    """Put an explorable, and words before it, where the figure is."""
+    notebook.cells[6] = markdown(f"The larger is 3 times the smaller.\n\n{TRY}")
+    notebook.cells[7].update(source="AttentionPlane()", metadata={})
+    stored(7, "text/html", ALIVE)(notebook)
+
+
+def test_a_chapter_with_an_explorable_passes():
+    notebook = good()
+    explored(notebook)
+    assert [problem for guard in NOTEBOOK_GUARDS for problem in guard(notebook)] == []
+    notebook.cells[6].source = notebook.cells[6].source.replace("0.35", "0.53")
+    assert "0.53 is neither printed nor asserted" in numbers_guard.unproved_numbers(notebook)[0]
+
+
 RAISED = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceback=[])
 # Cells of the good chapter: 1 imports, 3 and 5 print, 7 draws, 8 sums up, 10 to 15 are the first exercise.
 BROKEN = {
@@ -197,6 +217,19 @@ BROKEN = {
         "widget": (
             stored(3, "application/vnd.jupyter.widget-view+json", {}),
             "cell 3 stores application/vnd.jupyter.widget",
+        ),
+        "other HTML": (stored(3, "text/html", "<table></table>"), "cell 3 stores text/html"),
+        "unknown explorable": (stored(3, "text/html", ALIVE.replace("plane", "plain")), "cell 3 stores text/html"),
+    },
+    guards.explorables_are_introduced: {
+        "nothing to try": (stored(3, "text/html", ALIVE), "cell 3 has an explorable, and before it no **Try it.**"),
+        "nothing to notice": (
+            lambda notebook: [explored(notebook), swap(6, "Notice", "See")(notebook)],
+            "cell 7 has an explorable, and before it no **Try it.** with a line that begins Notice",
+        ),
+        "two outputs": (
+            lambda notebook: [explored(notebook), notebook.cells[7].outputs.append(notebook.cells[3].outputs[0])],
+            "cell 7 has 2 outputs; an explorable stands alone",
         ),
     },
     guards.outputs_are_the_same_everywhere: {

@@ -48,6 +48,18 @@ def test_a_run_stores_outputs_and_counts(chapters):
     assert cells[0].source == "# Title\n\nText."
 
 
+def test_of_a_control_only_what_needs_no_kernel_is_stored(chapters):
+    sources = ["from attention_lib.explorables import AttentionPlane\nAttentionPlane()", "import ipywidgets\nipywidgets.IntSlider()"]
+    path = write(chapters / "01-a.ipynb", sources)
+    notebooks.update(path)
+    first = path.read_bytes()
+    _, explorable, bare = nbformat.read(path, as_version=4).cells
+    assert set(explorable.outputs[0].data) == {"text/plain", "text/html"}
+    assert set(bare.outputs[0].data) == {"text/plain", "application/vnd.jupyter.widget-view+json"}  # for the guards to refuse
+    notebooks.update(path, execute=False)
+    assert path.read_bytes() == first and b'"widgets"' not in first
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # and Sphinx sees it late or not at all (styles and scripts are not copied again).
 EVERY_PAGE = [
     "_config.yml", "_toc.yml", "references.bib", "requirements.txt", "constraints.txt",
-    "_ext/**/*", "_theme/**/*", "third_party/**/*",
+    "_ext/**/*", "_theme/**/*", "third_party/**/*", "attention_lib/explorables/web/*",
 ]  # fmt: skip
 
 

@@ -55,8 +55,16 @@ def normalise(notebook):
         cell.pop("attachments", None)
         cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
         if cell.cell_type == "code":
-            cell.outputs = merge_streams(cell.outputs)
+            cell.outputs = drop_views(merge_streams(cell.outputs))
     return notebook
+
+
+def drop_views(outputs):
+    """Take out the half of an explorable that needs the kernel it was made in; its HTML stays."""
+    for output in outputs:
+        if "text/html" in output.get("data", {}):
+            output.data.pop("application/vnd.jupyter.widget-view+json", None)
+    return outputs
 
 
 def merge_streams(outputs):

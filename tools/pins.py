@@ -33,7 +33,7 @@ def asked_for():
         re.sub(r"(^|\s)#.*", "", line).strip() for path in REQUIREMENTS for line in path.read_text("utf8").splitlines()
     ]
     return [Requirement(line) for line in lines if line and not line.startswith("-")] + [
-        Requirement(f"{LIBRARY}[plot]")
+        Requirement(f"{LIBRARY}[plot,explore]")
     ]
 
 

@@ -1,0 +1,56 @@
+"""What a page needs for its explorables: their files, named on the pages that have one, and no widget runtime.
+
+The files stand in a folder named after what is in them. They import one another by relative address, so a browser
+that kept an old file never mixes it with a new one: a change is another folder.
+"""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+from attention_lib import explorables
+
+WEB = Path(explorables.__file__).with_name("web")
+FILES = sorted(path for path in WEB.iterdir() if path.suffix in (".css", ".js"))
+STATE = hashlib.sha256(b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in FILES)).hexdigest()
+FOLDER = f"_static/explorables-{STATE[:10]}"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def name_files(app, pagename, templatename, context, doctree):
+    """List what the template is to load: nothing, or style, shared code, the page's own modules, and the host last."""
+    modules = sorted(set(re.findall(r'<div class="explorable" data-module="([\w-]+)"', context.get("body", ""))))
+    files = ["explorables.css", "core.js", *(f"{module}.js" for module in modules), "host.js"] if modules else []
+    context["explorables"] = [f"{FOLDER}/{file}" for file in files]
+
+
+def write_files(app, error):
+    if error or app.builder.format != "html":
+        return
+    for old in Path(app.outdir, "_static").glob("explorables-*"):
+        shutil.rmtree(old)
+    folder = Path(app.outdir, FOLDER)
+    folder.mkdir(parents=True)
+    for path in FILES:
+        shutil.copyfile(path, folder / path.name)
+
+
+def prefer_html(app, config):
+    """Where the build itself runs a notebook, an explorable comes as a widget, too, which no page can show."""
+    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, ("html", VIEW, None)]
+
+
+def forget_widgets(app, env):
+    """And myst-nb notes scripts for that widget: they are from another host, and not needed."""
+    for data in env.nb_metadata.values():
+        data.pop("js_files", None)
+
+
+def setup(app):
+    app.add_config_value("explorables_folder", FOLDER, "html")  # when it changes, every page is written again
+    app.connect("config-inited", prefer_html, priority=100)
+    app.connect("env-updated", forget_widgets)
+    app.connect("html-page-context", name_files)
+    app.connect("build-finished", write_files)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,265 @@
+// What every explorable shares: maths, elements, controls, and the frame around them. It imports nothing.
+
+// --- Maths and numbers
+
+export const dot = (a, b) => a.reduce((sum, v, i) => sum + v * b[i], 0);
+export const transpose = (M) => M[0].map((_, j) => M.map((row) => row[j]));
+export const matmul = (A, B) => {
+  const columns = transpose(B);
+  return A.map((row) => columns.map((column) => dot(row, column)));
+};
+export function softmax(scores) {
+  const top = Math.max(...scores), powers = scores.map((s) => Math.exp(s - top));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((p) => p / sum);
+}
+export const clamp = (v, min, max) => Math.min(max, Math.max(min, v));
+/** The nearest multiple of `step`, without the -0 and 0.30000000000000004 of plain arithmetic. */
+export const snap = (v, step) => Number((Math.round(v / step) * step).toFixed(6)) + 0;
+/** A number in words for a reader: a real minus, no minus zero, a dash for what is no number. */
+export function fmt(v, places = 2) {
+  if (Number.isNaN(v)) return "–";
+  if (!Number.isFinite(v)) return v < 0 ? "−∞" : "∞";
+  const digits = v.toFixed(places);
+  return (Number(digits) ? digits : (0).toFixed(places)).replace("-", "−");
+}
+/** sub("x", 1) is x₁. */
+export const sub = (name, i) => name + [...String(i)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+
+// --- Elements
+
+const SVG = new Set("svg g line path polygon polyline circle rect text tspan".split(" "));
+/** h("button", { class: "x", onclick: f }, "text", child): an element, of HTML or SVG by its tag. */
+export function h(tag, attributes = {}, ...children) {
+  const el = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) el.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== false) el.setAttribute(name, value === true ? "" : value);
+  }
+  el.append(...children);
+  return el;
+}
+/** Set several attributes of an element; of the same value again costs nothing. */
+export function put(el, attributes) {
+  for (const [name, value] of Object.entries(attributes)) if (el.getAttribute(name) !== String(value)) el.setAttribute(name, value);
+}
+/** Set an element's text, if it is another. */
+export const write = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+
+let made = 0;
+/** An id that no other element has. */
+export const uid = () => `ex-${++made}-${Math.random().toString(36).slice(2, 6)}`;
+
+/** A name in the colour of token i, from 1: named("x₁", 1). */
+export const named = (text, i) => h("b", { class: `ex-c${i}` }, text);
+const heading = (item) => (Array.isArray(item) ? named(...item) : item);
+
+// --- Controls: each is { el, show(value) }, and calls `set` with what the reader chose
+
+/** A slider with its value beside it. `log`: each step the same factor. `extra`: elements at the end of the row. */
+export function slider({ label, min, max, step = (max - min) / 200, log = false, text = fmt, set, extra = [] }) {
+  const id = uid(), span = Math.log(max / min);
+  const value = () => (log ? Number((min * Math.exp(input.valueAsNumber * span)).toPrecision(3)) : input.valueAsNumber);
+  const input = h("input", { id, type: "range", ...(log ? { min: 0, max: 1, step: 0.005 } : { min, max, step }), oninput: () => set(value()) });
+  const shown = h("output", { for: id });
+  const el = h("div", { class: "ex-slider" }, h("label", { for: id }, label), shown, ...extra, input);
+  return {
+    el,
+    show(v) {
+      if (value() !== v) input.value = log ? Math.log(v / min) / span : v;
+      put(input, { "aria-valuetext": text(v) });
+      write(shown, text(v));
+    },
+  };
+}
+
+/** A box to type a number in. `label` is heard, not seen. */
+export function numberBox({ label, min, max, step = 0.1, set }) {
+  let last;
+  const el = h("input", {
+    type: "number", class: "ex-box", "aria-label": label, min, max, step, autocomplete: "off",
+    onchange: () => (Number.isFinite(el.valueAsNumber) ? set(clamp(el.valueAsNumber, min, max)) : show(last)),
+  });
+  function show(v) {
+    last = v;
+    if (el.valueAsNumber !== v) el.value = v;
+  }
+  return { el, show };
+}
+
+/** One of several: `options` as the names of a table; `set` gets the number of the one chosen, from 0. */
+export function choice({ label, options, set }) {
+  const name = uid();
+  const radios = options.map((_, i) => h("input", { type: "radio", name, onchange: () => set(i) }));
+  const el = h("fieldset", { class: "ex-choice" }, h("legend", {}, label),
+    ...options.map((option, i) => h("label", {}, radios[i], h("span", {}, heading(option)))));
+  return { el, show: (chosen) => radios.forEach((radio, i) => { radio.checked = i === chosen; }) };
+}
+
+/** Something that is on or off. */
+export function toggle({ label, set }) {
+  const input = h("input", { type: "checkbox", onchange: () => set(input.checked) });
+  return { el: h("label", { class: "ex-toggle" }, input, label), show: (on) => { input.checked = on; } };
+}
+
+/**
+ * A table of numbers in coloured cells: blue above zero, orange below. `rows` and `cols` are names, or [name, colour].
+ * show(M, { row, peak }): the outlined row, and the size that has the full colour.
+ */
+export function heatTable({ caption, rows, cols, text = fmt }) {
+  const cells = rows.map(() => cols.map(() => h("td")));
+  const lines = rows.map((name, i) => h("tr", {}, h("th", { scope: "row" }, heading(name)), ...cells[i]));
+  const el = h("table", { class: "ex-table" }, h("caption", {}, ...[caption].flat()),
+    h("thead", {}, h("tr", {}, h("td"), ...cols.map((name) => h("th", { scope: "col" }, heading(name))))), h("tbody", {}, ...lines));
+  return {
+    el,
+    show(M, { row = -1, peak = Math.max(1e-9, ...M.flat().filter(Number.isFinite).map(Math.abs)) } = {}) {
+      lines.forEach((line, i) => line.classList.toggle("ex-on", i === row));
+      cells.forEach((line, i) => line.forEach((cell, j) => {
+        const v = M[i][j];
+        write(cell, text(v));
+        cell.style.setProperty("--heat", `${Math.round(45 * Math.min(1, Math.abs(v) / peak) || 0)}%`);
+        cell.classList.toggle("ex-minus", v < 0);
+      }));
+    },
+  };
+}
+
+/**
+ * A square plane with both axes from -range to range: { el, svg, px, line, handle }.
+ * px([x, y]) is the place in `svg`; line(el, from, to) lays an SVG line between two points.
+ * handle({ label, name, color, set }) is a dot to drag: { el, show([x, y]) }.
+ */
+export function plane({ label, range, size = 352, tick = 1 }) {
+  const unit = size / 2 / range, px = ([x, y]) => [size / 2 + x * unit, size / 2 - y * unit];
+  const svg = h("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" });
+  const el = h("div", { class: "ex-plane", role: "group", "aria-label": label }, svg);
+  const line = (node, from, to) => {
+    const [x1, y1] = px(from), [x2, y2] = px(to);
+    put(node, { x1, y1, x2, y2 });
+    return node;
+  };
+  const most = Math.floor(range / tick) * tick;
+  for (let v = -most; v <= most; v += tick) {
+    const kind = v === 0 ? "ex-axis" : "ex-grid", [x, y] = px([v, v]);
+    svg.append(line(h("line", { class: kind }), [v, -range], [v, range]), line(h("line", { class: kind }), [-range, v], [range, v]));
+    if (v) svg.append(h("text", { class: "ex-tick", x, y: size / 2 + 15 }, fmt(v, 0)), h("text", { class: "ex-tick", x: size / 2 - 12, y: y + 4 }, fmt(v, 0)));
+  }
+  function handle({ label, name, color, step = 0.1, fine = 0.01, set }) {
+    let at = [0, 0], grip = null;
+    const move = (x, y) => set([x, y].map((v) => snap(clamp(v, -most, most), fine)));
+    const place = (e) => {
+      const box = svg.getBoundingClientRect(), scale = (2 * range) / box.width;
+      return [(e.clientX - box.left) * scale - range, range - (e.clientY - box.top) * scale];
+    };
+    const release = () => { grip = null; };
+    const dot = h("div", {
+      class: `ex-handle ex-c${color}`, role: "slider", tabindex: 0, "aria-label": label, "aria-roledescription": "point to move",
+      "aria-valuemin": -most, "aria-valuemax": most,
+      onpointerdown(e) {
+        if (e.button) return;
+        const [x, y] = place(e);
+        grip = [at[0] - x, at[1] - y];
+        dot.setPointerCapture(e.pointerId);
+        dot.focus({ preventScroll: true });
+        e.preventDefault();
+      },
+      onpointermove(e) {
+        if (!grip) return;
+        const [x, y] = place(e);
+        move(x + grip[0], y + grip[1]);
+      },
+      onpointerup: release,
+      onpointercancel: release,
+      onkeydown(e) {
+        const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+        if (!way || e.altKey || e.ctrlKey || e.metaKey) return;
+        const by = e.shiftKey ? fine : step;
+        move(at[0] + way[0] * by, at[1] + way[1] * by);
+        e.preventDefault();
+      },
+    }, name);
+    dot.addEventListener("touchstart", (e) => e.preventDefault(), { passive: false }); // a finger on a dot scrolls nothing
+    el.append(dot);
+    return {
+      el: dot,
+      show(point) {
+        at = point;
+        dot.style.left = `${(50 * (point[0] + range)) / range}%`;
+        dot.style.top = `${(50 * (range - point[1])) / range}%`;
+        put(dot, { "aria-valuenow": point[0], "aria-valuetext": `x ${fmt(point[0])}, y ${fmt(point[1])}` });
+      },
+    };
+  }
+  return { el, svg, px, line, handle };
+}
+
+// --- The frame
+
+/** Call `f` once a frame, however often the returned function is called. */
+export function perFrame(f) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; f(); });
+  };
+}
+
+/** Text that a screen reader says once the reader pauses: a drag is no stream of words. */
+function announcer(region, wait = 700) {
+  let timer, last;
+  return (text) => {
+    if (last !== undefined && last !== text) {
+      clearTimeout(timer);
+      timer = setTimeout(() => { region.textContent = text; }, wait);
+    }
+    last = text;
+  };
+}
+
+/**
+ * Jupyter has shortcuts on the arrow keys. JupyterLab hears a key as it bubbles up; Notebook before it comes down,
+ * and passes by what has this attribute and the focus.
+ */
+function keepKeys(root) {
+  root.addEventListener("keydown", (e) => e.stopPropagation());
+  root.addEventListener("focusin", (e) => e.target.setAttribute("data-lm-suppress-shortcuts", "true"));
+}
+
+/**
+ * What a module exports by default.
+ *   label    what the whole is called, for who cannot see it
+ *   hint     how to use it, in one line
+ *   inputs   the names of the traits, as in Python
+ *   compute  (state) => results, named as the properties in Python
+ *   build    ({ get, set, start }) => { body, draw, say }
+ * get() is the state, set({ name: value }) changes it, start is what Reset goes back to. `body` lists elements,
+ * draw(state, results) fills them, say(state, results) is heard after a pause.
+ */
+export function explorable({ label, hint, inputs, compute, build }) {
+  function render({ model, el }) {
+    const get = () => Object.fromEntries(inputs.map((name) => [name, model.get(name)]));
+    const set = (changes) => {
+      for (const [name, value] of Object.entries(changes)) model.set(name, value);
+      model.save_changes();
+    };
+    const start = get(), region = h("p", { class: "ex-heard", "aria-live": "polite" });
+    const { body, draw, say } = build({ get, set, start });
+    const head = h("div", { class: "ex-head" }, h("p", {}, hint), h("button", { type: "button", class: "ex-button", onclick: () => set(start) }, "Reset"));
+    const root = h("div", { class: "ex", role: "group", "aria-label": label }, head, ...body, region);
+    const speak = announcer(region);
+    const update = () => {
+      const state = get(), results = compute(state);
+      draw(state, results);
+      speak(say(state, results));
+    };
+    const redraw = perFrame(update);
+    keepKeys(root);
+    update();
+    el.append(root);
+    inputs.forEach((name) => model.on(`change:${name}`, redraw));
+    return () => inputs.forEach((name) => model.off(`change:${name}`, redraw));
+  }
+  return { render };
+}

@@ -1,0 +1,34 @@
+"""One row for each explorable: what the tests put in, and how it is shown. A new explorable takes a row here.
+
+`states` yields what the traits are set to, hundreds of times, extremes among them; what is not named is as it starts.
+`shown` has the arguments of each look that a page may give it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+import numpy as np
+
+
+@dataclass
+class Row:
+    states: Callable
+    shown: list = field(default_factory=lambda: [{}])
+
+
+def plane(rng):
+    for _ in range(400):
+        yield {"points": rng.uniform(-4, 4, (3, 2)).round(2).tolist(), "temperature": float(10 ** rng.uniform(-1, 2))}
+    for temperature in (0.1, 1, 100):
+        for points in ([[4, 4], [-4, -4], [4, -4]], [[4, 4]] * 3, [[0, 0]] * 3, [[0, 0], [4, 0], [0, -4]], [[1, 1], [2, 2], [-3, -3]]):
+            yield {"points": points, "temperature": temperature}
+
+
+ROWS = {
+    "plane": Row(plane, shown=[{}, {"shows": "outputs", "temperature": 4}]),
+}
+
+
+def states_of(module):
+    """Return the states of a row, the same on every run."""
+    return list(ROWS[module].states(np.random.default_rng(0)))

@@ -1,0 +1,148 @@
+"""The explorables: that their JavaScript computes what the library does, and that they are whole. The browser comes later."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import quickjs
+import traitlets
+from explorable_rows import ROWS, states_of
+
+from attention_lib import explorables
+from attention_lib.explorables._base import WEB, Explorable, Numbers, bundle
+
+BUDGET = 12_000  # bytes, gzipped: all that a page loads for one explorable
+NOT_FINITE = '(name, v) => (typeof v === "number" && !Number.isFinite(v) ? String(v) : v)'  # JSON has no NaN
+
+
+@pytest.fixture(params=explorables.modules())
+def module(request):
+    return request.param
+
+
+@pytest.fixture
+def explorable(module):
+    return explorables.load(module)
+
+
+def computed(module, form, states):
+    """Return what `compute` makes of each state, in QuickJS, from the files of a page or from the one text for Jupyter."""
+    context = quickjs.Context()
+    if form == "page":
+        # QuickJS calls a module that it is given "<input>", and loads none from a disk.
+        context.module((WEB / "core.js").read_text("utf8"))
+        source = (WEB / f"{module}.js").read_text("utf8").replace('from "./core.js"', 'from "<input>"')
+    else:
+        source = bundle(module)
+    context.module(f"{source}\nglobalThis.compute = compute;")
+    return json.loads(context.eval(f"[JSON.stringify({json.dumps(states)}.map(compute), {NOT_FINITE})].join('')"))
+
+
+def complete(explorable, states):
+    """Return the states with every trait in them."""
+    return [explorable().state() | state for state in states]
+
+
+def differences(explorable, states, results):
+    """Return the largest difference between JavaScript and NumPy for each result."""
+    worst = dict.fromkeys(explorable.results(), 0.0)
+    it = explorable()
+    for state, result in zip(states, results, strict=True):
+        assert sorted(result) == explorable.results()
+        it.set_state(state)
+        assert it.state() == state  # within what the traits allow
+        for name in worst:
+            ours, theirs = (np.array(each, float) for each in (getattr(it, name), result[name]))
+            assert ours.shape == theirs.shape and (np.isfinite(ours) == np.isfinite(theirs)).all(), (name, state)
+            np.testing.assert_array_equal(ours[~np.isfinite(ours)], theirs[~np.isfinite(theirs)])
+            finite = np.isfinite(ours)
+            worst[name] = max(worst[name], np.abs(ours - theirs, where=finite, out=np.zeros(ours.shape)).max())
+    return worst
+
+
+def test_every_explorable_has_a_row():
+    assert sorted(ROWS) == explorables.modules()
+
+
+@pytest.mark.parametrize("form", ["page", "Jupyter"])
+def test_javascript_computes_what_the_library_does(module, explorable, form, record_property):
+    states = complete(explorable, states_of(module))
+    assert len(states) >= 200
+    worst = differences(explorable, states, computed(module, form, states))
+    assert max(worst.values()) <= 1e-12, worst
+    record_property("found", ("states of each explorable, computed in JavaScript and by the library to 1e-12", len(states)))
+
+
+def test_what_a_reader_changes_is_what_the_javascript_reads(module, explorable):
+    listed = re.search(r"^  inputs: \[(.*)\],$", (WEB / f"{module}.js").read_text("utf8"), re.M)[1]
+    assert json.loads(f"[{listed}]") == explorable.inputs()
+
+
+def test_the_stored_form_says_the_same_without_a_script(module, explorable):
+    for arguments in ROWS[module].shown:
+        it = explorable(**arguments)
+        data, _ = it._repr_mimebundle_()
+        assert data["text/plain"] == repr(it) and "0x" not in repr(it) and "np." not in repr(it)
+        page = data["text/html"]
+        assert page == it.to_html() and page.startswith(f'<div class="explorable" data-module="{module}" ')
+        assert re.search(r"<p>[A-Z][^<]{30,}\.</p>", page) and "<td>" in page and "<caption>" in page
+        assert "-" not in "".join(re.findall(r"<td>(.*?)</td>", page))  # a real minus
+        assert "−0.00<" not in page
+        assert all(height > 100 for height in it.height)
+
+
+def test_a_page_loads_at_most_12_kB_for_an_explorable(module, record_property):
+    files = [WEB / name for name in ("explorables.css", "core.js", "host.js", f"{module}.js")]
+    weight = sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
+    record_property("found", (f"bytes sent for the explorable {module}", weight))
+    assert weight <= BUDGET
+
+
+def test_only_the_core_is_imported_and_nothing_from_elsewhere(module):
+    source = (WEB / f"{module}.js").read_text("utf8")
+    assert re.findall(r'\bfrom "(.*?)"', source) == ["./core.js"]
+    for file in WEB.iterdir():
+        if file.name.endswith((".js", ".css")):
+            text = file.read_text("utf8").replace("http://www.w3.org/2000/svg", "")
+            assert not re.search(r"https?:|//\w+\.\w+|\bfetch\b|XMLHttp|WebSocket|url\(|@import|localStorage|\beval\b", text), file.name
+
+
+def test_the_bundle_imports_nothing_and_exports_the_module_alone(module):
+    text = bundle(module)
+    assert "import" not in re.findall(r"^\w+", text, re.M)
+    assert re.findall(r"^export (default|function \w+)", text, re.M) == ["function compute", "default"]
+
+
+def test_importing_the_package_is_cheap():
+    code = "import sys, attention_lib.explorables; print({'anywidget', 'ipywidgets', 'traitlets'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
+
+
+def test_an_explorable_is_found_by_its_name(explorable):
+    assert getattr(explorables, explorable.__name__) is explorable
+    with pytest.raises(AttributeError, match="NoSuchThing"):
+        explorables.NoSuchThing  # noqa: B018
+
+
+@pytest.mark.parametrize("wrong", [[[1, 2]], [[1, 2], [3, 4], [5, "six"]], [[1, 2], [3, 4], [5, np.inf]], 7, None])
+def test_a_trait_of_numbers_says_what_it_expected(wrong):
+    class Held(traitlets.HasTraits):
+        rows = Numbers([[1, 2], [3, 4], [5, 6]], shape=(3, 2))
+
+    with pytest.raises(traitlets.TraitError, match=r"rows is .*, expected finite numbers of shape \(3, 2\)"):
+        Held(rows=wrong)
+    assert Held(rows=np.eye(3)[:, :2]).rows == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_a_wrong_result_is_seen():
+    plane = explorables.AttentionPlane
+    states = complete(plane, states_of("plane")[:3])
+    results = computed("plane", "page", states)
+    results[1]["weights"][2][0] += 1e-9
+    worst = differences(plane, states, results)
+    assert 0.9e-9 < worst["weights"] < 1.1e-9 and worst["outputs"] < 1e-12
