@@ -9,11 +9,10 @@ import re
 import shutil
 from pathlib import Path
 
-from attention_lib import explorables
+from attention_lib.explorables._web import WEB, source
 
-WEB = Path(explorables.__file__).with_name("web")
-FILES = sorted(path for path in WEB.iterdir() if path.suffix in (".css", ".js"))
-STATE = hashlib.sha256(b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in FILES)).hexdigest()
+FILES = {path.name: source(path.name) for path in sorted(WEB.iterdir()) if path.name.endswith((".css", ".js"))}
+STATE = hashlib.sha256(repr(FILES).encode()).hexdigest()
 FOLDER = f"_static/explorables-{STATE[:10]}"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -32,8 +31,8 @@ def write_files(app, error):
         shutil.rmtree(old)
     folder = Path(app.outdir, FOLDER)
     folder.mkdir(parents=True)
-    for path in FILES:
-        shutil.copyfile(path, folder / path.name)
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf8", newline="\n")
 
 
 def prefer_html(app, config):

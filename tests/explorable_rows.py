@@ -20,7 +20,8 @@ def plane(rng):
     for _ in range(400):
         yield {"points": rng.uniform(-4, 4, (3, 2)).round(2).tolist(), "temperature": float(10 ** rng.uniform(-1, 2))}
     for temperature in (0.1, 1, 100):
-        for points in ([[4, 4], [-4, -4], [4, -4]], [[4, 4]] * 3, [[0, 0]] * 3, [[0, 0], [4, 0], [0, -4]], [[1, 1], [2, 2], [-3, -3]]):
+        far, same, none = [[4, 4], [-4, -4], [4, -4]], [[4, 4]] * 3, [[0, 0]] * 3
+        for points in (far, same, none, [[0, 0], [4, 0], [0, -4]], [[1, 1], [2, 2], [-3, -3]]):
             yield {"points": points, "temperature": temperature}
 
 

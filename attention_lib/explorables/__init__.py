@@ -27,7 +27,8 @@ def load(module):
     from attention_lib.explorables._base import Explorable
 
     found = vars(importlib.import_module(f"{__name__}.{module}")).values()
-    (explorable,) = (each for each in found if isinstance(each, type) and each.__module__ == f"{__name__}.{module}" and issubclass(each, Explorable))
+    classes = [each for each in found if isinstance(each, type) and issubclass(each, Explorable)]
+    (explorable,) = (each for each in classes if each is not Explorable)
     return explorable
 
 

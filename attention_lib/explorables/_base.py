@@ -2,31 +2,12 @@
 
 import html
 import json
-import re
-from importlib.resources import files
 
 import anywidget
 import numpy as np
 import traitlets
 
-WEB = files("attention_lib.explorables") / "web"
-IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";$', re.M)
-EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.M)
-
-
-def bundle(module):
-    """Return a module's JavaScript as one text, with what it imports from beside it written in.
-
-    A page's browser imports the files as they are. Jupyter gets one text, which has nothing beside it.
-    """
-
-    def write_in(match):
-        source = (WEB / match[2]).read_text("utf8")
-        names = ", ".join(name for _, name in EXPORT.findall(source))
-        body = EXPORT.sub(r"\1", source)
-        return f"const {{{match[1]}}} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();"
-
-    return IMPORT.sub(write_in, (WEB / f"{module}.js").read_text("utf8"))
+from attention_lib.explorables._web import bundle, source
 
 
 class Numbers(traitlets.TraitType):
@@ -70,7 +51,7 @@ class Explorable(anywidget.AnyWidget):
 
     @traitlets.default("_css")
     def _style(self):
-        return (WEB / "explorables.css").read_text("utf8")
+        return source("explorables.css")
 
     @classmethod
     def module(cls):

@@ -56,8 +56,8 @@ class AttentionPlane(Explorable):
         return attention(self.points, self.points, self.points, scale=1 / self.temperature, return_weights=True)
 
     def text(self):
-        tokens = ", ".join(f"{name} = ({x:g}, {y:g})".replace("-", "−") for name, (x, y) in zip(X, self.points, strict=True))
-        return f"Three tokens, {tokens}. On the book's pages and in Jupyter you can drag them."
+        tokens = [f"{name} = ({x:g}, {y:g})" for name, (x, y) in zip(X, self.points, strict=True)]
+        return f"Three tokens, {', '.join(tokens).replace('-', '−')}. On the book's pages and in Jupyter you can drag them."
 
     def tables(self):
         scores = ("Scores S = X Xᵀ", X, X, self.scores)

@@ -145,9 +145,9 @@ export function plane({ label, range, size = 352, tick = 1 }) {
     svg.append(line(h("line", { class: kind }), [v, -range], [v, range]), line(h("line", { class: kind }), [-range, v], [range, v]));
     if (v) svg.append(h("text", { class: "ex-tick", x, y: size / 2 + 15 }, fmt(v, 0)), h("text", { class: "ex-tick", x: size / 2 - 12, y: y + 4 }, fmt(v, 0)));
   }
-  function handle({ label, name, color, step = 0.1, fine = 0.01, set }) {
+  function handle({ label, name, color, step = 0.1, fine = 0.01, limit = most, set }) {
     let at = [0, 0], grip = null;
-    const move = (x, y) => set([x, y].map((v) => snap(clamp(v, -most, most), fine)));
+    const move = (x, y) => set([x, y].map((v) => snap(clamp(v, -limit, limit), fine)));
     const place = (e) => {
       const box = svg.getBoundingClientRect(), scale = (2 * range) / box.width;
       return [(e.clientX - box.left) * scale - range, range - (e.clientY - box.top) * scale];
@@ -155,7 +155,7 @@ export function plane({ label, range, size = 352, tick = 1 }) {
     const release = () => { grip = null; };
     const dot = h("div", {
       class: `ex-handle ex-c${color}`, role: "slider", tabindex: 0, "aria-label": label, "aria-roledescription": "point to move",
-      "aria-valuemin": -most, "aria-valuemax": most,
+      "aria-valuemin": -limit, "aria-valuemax": limit,
       onpointerdown(e) {
         if (e.button) return;
         const [x, y] = place(e);
@@ -192,6 +192,29 @@ export function plane({ label, range, size = 352, tick = 1 }) {
     };
   }
   return { el, svg, px, line, handle };
+}
+
+/**
+ * A picture with two axes: { svg, px, path }. `x` and `y` are { min, max, ticks, label, log, text }. px([x, y]) is the
+ * place of a point, path(points) the `d` of a line through them.
+ */
+export function axes({ x, y, width = 352, height = 220 }) {
+  const [left, right, top, bottom] = [44, width - 8, 24, height - 38];
+  const scale = ({ min, max, log }, from, to) => {
+    const f = log ? Math.log : (v) => v;
+    return (v) => from + ((f(v) - f(min)) / (f(max) - f(min))) * (to - from);
+  };
+  const across = scale(x, left, right), up = scale(y, bottom, top), tickText = (v) => fmt(v, 0);
+  const svg = h("svg", { class: "ex-chart", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  for (const v of x.ticks) {
+    svg.append(h("line", { class: "ex-grid", x1: across(v), x2: across(v), y1: top, y2: bottom }), h("text", { class: "ex-tick", x: across(v), y: bottom + 15 }, (x.text ?? tickText)(v)));
+  }
+  for (const v of y.ticks) {
+    svg.append(h("line", { class: "ex-grid", x1: left, x2: right, y1: up(v), y2: up(v) }), h("text", { class: "ex-tick ex-end", x: left - 6, y: up(v) + 4 }, (y.text ?? tickText)(v)));
+  }
+  svg.append(h("text", { class: "ex-tick", x: (left + right) / 2, y: height - 6 }, x.label), h("text", { class: "ex-tick ex-start", x: 2, y: 12 }, y.label));
+  const px = ([a, b]) => [across(a), up(b)];
+  return { svg, px, path: (points) => `M${points.map((p) => px(p).map((v) => v.toFixed(1))).join("L")}` };
 }
 
 // --- The frame
