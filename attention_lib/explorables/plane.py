@@ -22,7 +22,7 @@ class AttentionPlane(Explorable):
 
     @property
     def height(self):
-        return {"scores": (470, 860), "outputs": (560, 960)}[self.shows]
+        return {"scores": (545, 1010), "outputs": (695, 1225)}[self.shows]
 
     @property
     def scores(self):
@@ -63,9 +63,10 @@ class AttentionPlane(Explorable):
         scores = ("Scores S = X Xᵀ", X, X, self.scores)
         if self.shows == "scores":
             row = self.query - 1
-            parts = np.stack([self.lengths, self.angles[row], self.cosines[row], self.scores[row]], axis=-1)
+            angles = [f"{angle:.1f}°" for angle in self.angles[row]]
+            parts = list(zip(self.lengths, angles, self.cosines[row], self.scores[row], strict=True))
             asked = f"The query is {X[row]}, of length {self.lengths[row]:.2f}"
-            return [scores, (asked, X, ["length", "angle in °", "cosine", "score"], parts)]
+            return [scores, (asked, X, ["length", "angle", "cosine", "score"], parts)]
         return [
             scores,
             (f"Weights A = softmax(S / {self.temperature:g})", X, X, self.weights),

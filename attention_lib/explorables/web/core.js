@@ -57,7 +57,7 @@ const heading = (item) => (Array.isArray(item) ? named(...item) : item);
 // --- Controls: each is { el, show(value) }, and calls `set` with what the reader chose
 
 /** A slider with its value beside it. `log`: each step the same factor. `extra`: elements at the end of the row. */
-export function slider({ label, min, max, step = (max - min) / 200, log = false, text = fmt, set, extra = [] }) {
+export function slider({ label, min, max, step = (max - min) / 200, log = false, text = (v) => fmt(v), set, extra = [] }) {
   const id = uid(), span = Math.log(max / min);
   const value = () => (log ? Number((min * Math.exp(input.valueAsNumber * span)).toPrecision(3)) : input.valueAsNumber);
   const input = h("input", { id, type: "range", ...(log ? { min: 0, max: 1, step: 0.005 } : { min, max, step }), oninput: () => set(value()) });
@@ -104,9 +104,9 @@ export function toggle({ label, set }) {
 
 /**
  * A table of numbers in coloured cells: blue above zero, orange below. `rows` and `cols` are names, or [name, colour].
- * show(M, { row, peak }): the outlined row, and the size that has the full colour.
+ * show(M, { row, peak }): the outlined row, and the size that has the full colour. text(v, j) writes a cell of column j.
  */
-export function heatTable({ caption, rows, cols, text = fmt }) {
+export function heatTable({ caption, rows, cols, text = (v) => fmt(v) }) {
   const cells = rows.map(() => cols.map(() => h("td")));
   const lines = rows.map((name, i) => h("tr", {}, h("th", { scope: "row" }, heading(name)), ...cells[i]));
   const el = h("table", { class: "ex-table" }, h("caption", {}, ...[caption].flat()),
@@ -117,7 +117,7 @@ export function heatTable({ caption, rows, cols, text = fmt }) {
       lines.forEach((line, i) => line.classList.toggle("ex-on", i === row));
       cells.forEach((line, i) => line.forEach((cell, j) => {
         const v = M[i][j];
-        write(cell, text(v));
+        write(cell, text(v, j));
         cell.style.setProperty("--heat", `${Math.round(45 * Math.min(1, Math.abs(v) / peak) || 0)}%`);
         cell.classList.toggle("ex-minus", v < 0);
       }));

@@ -21,6 +21,7 @@ export function compute({ points, temperature }) {
 
 /** How far one can go from `p` towards `u` before the edge of the plane. */
 const room = (p, u) => Math.min(...p.map((v, k) => (u[k] ? (Math.sign(u[k]) * RANGE - v) / u[k] : FAR)));
+const degrees = (v) => (Number.isNaN(v) ? fmt(v) : `${fmt(v, 1)}°`);
 const along = (p, u, t) => [p[0] + t * u[0], p[1] + t * u[1]];
 
 /** The plane of scores: each token an arrow; across the query, the lines of score 0 and of its score with itself. */
@@ -75,21 +76,41 @@ function build({ get, set, start }) {
   const outputs = start.shows === "outputs";
   const view = plane({ label: "Plane with the three tokens", range: RANGE });
   const drawPlane = (outputs ? drawOutputs : drawScores)(view);
-  const move = (i, point) => set({ points: get().points.map((p, j) => (j === i ? point : p)) });
+  let moved = -1;
+  const move = (i, point) => {
+    moved = i;
+    set({ points: get().points.map((p, j) => (j === i ? point : p)) });
+  };
   const handles = X.map(([name, color], i) => view.handle({ label: `Token x${color}: arrow keys move it, with Shift by less`, name, color, set: (p) => move(i, p) }));
   const boxes = X.map(([, color], i) => ["feature 1", "feature 2"].map((feature, k) => numberBox({
     label: `x${color}, ${feature}`, min: -4, max: 4, set: (v) => move(i, get().points[i].map((old, f) => (f === k ? v : old))),
   })));
   const pick = choice({ label: outputs ? "Output of" : "Query", options: X, set: (i) => set({ query: i + 1 }) });
   const scores = heatTable({ caption: "Scores S = X Xᵀ", rows: X, cols: X });
-  const parts = heatTable({ caption: "", rows: X, cols: ["length", "angle", "cosine", "score"] });
+  const parts = heatTable({ caption: "", rows: X, cols: ["length", "angle", "cosine", "score"], text: (v, j) => (j === 1 ? degrees(v) : fmt(v)) });
   const tau = slider({ label: "Temperature τ =", min: 0.1, max: 100, log: true, set: (temperature) => set({ temperature }) });
   const weights = heatTable({ caption: "Weights A = softmax(S / τ)", rows: X, cols: X });
-  const mixed = heatTable({ caption: "Outputs O = A X", rows: O, cols: ["feature 1", "feature 2"] });
-  const words = h("p", { class: "ex-words" });
-  const coordinates = h("div", { class: "ex-pairs" }, ...X.map((name, i) => h("div", {}, named(...name), " = (", boxes[i][0].el, ", ", boxes[i][1].el, ")")));
-  const right = outputs ? [pick.el, scores.el, tau.el, weights.el, mixed.el, words] : [pick.el, scores.el, parts.el, words];
-  const body = [h("div", { class: "ex-columns" }, view.el, h("div", { class: "ex-stack" }, ...right), coordinates)];
+  const mixed = heatTable({ caption: "Outputs O = A X: the crosses", rows: O, cols: ["feature 1", "feature 2"] });
+  const words = Array.from({ length: 3 }, () => h("p"));
+  const coordinates = h("div", { class: "ex-pairs" }, ...X.map((name, i) => h("div", {}, named(...name), " = (", boxes[i][0].el, ",", boxes[i][1].el, ")")));
+  const right = outputs ? [pick.el, scores.el, tau.el, weights.el, mixed.el] : [pick.el, scores.el, parts.el];
+  const body = [h("div", { class: "ex-columns" }, view.el, h("div", { class: "ex-stack" }, ...right, h("div", {}, ...words)), coordinates)];
+
+  /** The sum over features, the product of lengths and cosine, and who wins. */
+  function scoresInWords(i, { points }, { scores: S, lengths, angles }) {
+    const row = S[i], best = row.indexOf(Math.max(...row)), others = row.map((s, j) => (j === i ? -Infinity : s));
+    const j = moved < 0 || moved === i ? others.indexOf(Math.max(...others)) : moved;
+    const [[a, b], [c, d]] = [points[i], points[j]].map((p) => p.map((v) => (v < 0 ? `(${fmt(v)})` : fmt(v))));
+    return [
+      `${X[i][0]}·${X[j][0]} = ${a}·${c} + ${b}·${d} = ${fmt(row[j])}`,
+      `${fmt(lengths[i])} · ${fmt(lengths[j])} · cos ${degrees(angles[i][j])} = ${fmt(row[j])}`,
+      row[best] > row[i] ? `${X[best][0]} beats ${X[i][0]} in its own row: ${fmt(row[best])} > ${fmt(row[i])}.` : `${X[i][0]} wins its own row.`,
+    ];
+  }
+  const outputInWords = (i, { weights: A, outputs: mix }) => [
+    `${O[i][0]} = ${A[i].map((a, j) => `${fmt(a)} ${X[j][0]}`).join(" + ")}`,
+    `= (${mix[i].map((v) => fmt(v)).join(", ")})`,
+  ];
 
   function draw(state, r) {
     const i = state.query - 1, name = X[i][0];
@@ -104,20 +125,18 @@ function build({ get, set, start }) {
     if (outputs) {
       weights.show(r.weights, { row: i, peak: 1 });
       mixed.show(r.outputs, { row: i, peak: Infinity });
-      write(words, `${O[i][0]} = ${r.weights[i].map((a, j) => `${fmt(a)} ${X[j][0]}`).join(" + ")} = (${r.outputs[i].map((v) => fmt(v)).join(", ")})`);
     } else {
       parts.show(X.map((_, j) => [r.lengths[j], r.angles[i][j], r.cosines[i][j], r.scores[i][j]]), { peak: Infinity });
       write(parts.el.caption, `The keys of ${name}, whose length is ${fmt(r.lengths[i])}`);
-      const best = r.scores[i].indexOf(Math.max(...r.scores[i]));
-      write(words, best === i ? `${name} wins its own row.` : `${X[best][0]} wins the row of ${name}: ${fmt(r.scores[i][best])} > ${fmt(r.scores[i][i])}.`);
     }
+    (outputs ? outputInWords(i, r) : scoresInWords(i, state, r)).forEach((text, k) => write(words[k], text));
   }
-  return { body, draw, say: () => words.textContent };
+  return { body, draw, say: () => words.map((line) => line.textContent).join(" ") };
 }
 
 export default explorable({
   label: "Three tokens to drag",
-  hint: "Drag a token, or choose it with Tab and press arrow keys.",
+  hint: "Drag a token, or choose it with Tab and press arrow keys (with Shift: small steps).",
   inputs: ["points", "query", "shows", "temperature"],
   compute,
   build,
