@@ -126,14 +126,14 @@ export function heatTable({ caption, rows, cols, text = (v) => fmt(v) }) {
 }
 
 /**
- * A square plane with both axes from -range to range: { el, svg, px, line, handle }.
- * px([x, y]) is the place in `svg`; line(el, from, to) lays an SVG line between two points.
+ * A square plane with both axes from -range to range: { el, svg, over, px, line, handle }.
+ * `svg` lies under the dots and `over` above them. px([x, y]) is a place in both; line(el, from, to) lays an SVG line.
  * handle({ label, name, color, set }) is a dot to drag: { el, show([x, y]) }.
  */
 export function plane({ label, range, size = 352, tick = 1 }) {
   const unit = size / 2 / range, px = ([x, y]) => [size / 2 + x * unit, size / 2 - y * unit];
-  const svg = h("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" });
-  const el = h("div", { class: "ex-plane", role: "group", "aria-label": label }, svg);
+  const [svg, over] = [0, 1].map(() => h("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }));
+  const el = h("div", { class: "ex-plane", role: "group", "aria-label": label }, svg, over);
   const line = (node, from, to) => {
     const [x1, y1] = px(from), [x2, y2] = px(to);
     put(node, { x1, y1, x2, y2 });
@@ -180,7 +180,7 @@ export function plane({ label, range, size = 352, tick = 1 }) {
       },
     }, name);
     dot.addEventListener("touchstart", (e) => e.preventDefault(), { passive: false }); // a finger on a dot scrolls nothing
-    el.append(dot);
+    over.before(dot);
     return {
       el: dot,
       show(point) {
@@ -191,7 +191,7 @@ export function plane({ label, range, size = 352, tick = 1 }) {
       },
     };
   }
-  return { el, svg, px, line, handle };
+  return { el, svg, over, px, line, handle };
 }
 
 /**

@@ -53,20 +53,24 @@ function drawScores({ svg, px, line }) {
 }
 
 /** The plane of outputs: the triangle of the tokens, a cross for each output, and what the chosen one takes from where. */
-function drawOutputs({ svg, px, line }) {
+function drawOutputs({ svg, over, px, line }) {
   const hull = h("polygon", { class: "ex-hull" });
   const pulls = TOKENS.map((i) => h("line", { class: `ex-pull ex-c${i}` }));
-  const crosses = TOKENS.map((i) => h("path", { class: `ex-cross ex-c${i}`, d: "M-9-9 9 9M-9 9 9-9" }));
+  const arms = { d: "M-8-8 8 8M-8 8 8-8" }, marks = TOKENS.map((i) => h("path", { class: `ex-cross ex-c${i}`, ...arms }));
+  const crosses = marks.map((mark) => h("g", {}, h("path", { class: "ex-halo", ...arms }), mark));
   const word = h("text", { class: "ex-text" });
-  svg.append(hull, ...pulls, ...crosses, word);
+  svg.append(hull, ...pulls);
+  over.append(...crosses, word);
   return ({ points, query }, { weights, outputs }) => {
     const i = query - 1, [x, y] = px(outputs[i]);
     put(hull, { points: points.map(px).join(" ") });
     points.forEach((p, j) => {
       line(pulls[j], p, outputs[i]);
       pulls[j].style.strokeWidth = 14 * weights[i][j];
-      put(crosses[j], { transform: `translate(${px(outputs[j])})`, class: `ex-cross ex-c${j + 1}${j === i ? "" : " ex-dim"}` });
+      put(crosses[j], { transform: `translate(${px(outputs[j])})` });
+      marks[j].classList.toggle("ex-on", j === i);
     });
+    if (word.previousSibling !== crosses[i]) word.before(crosses[i]);
     put(word, { x: x + (x > 300 ? -22 : 22), y: y + (y < 40 ? 24 : -12), class: `ex-text ex-c${query}` });
     write(word, O[i][0]);
   };
