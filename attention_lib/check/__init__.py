@@ -19,6 +19,7 @@ from attention_lib.check.formula import (
     self_attention_columns,
     soft_lookup,
 )
+from attention_lib.check.masking import cache_mask, masked_loss, masked_softmax, packed_mask, token_reads
 from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
 from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
 from attention_lib.check.weights import (
@@ -34,6 +35,7 @@ __all__ = [
     "aim",
     "attention_shapes",
     "batched_scores",
+    "cache_mask",
     "doubled_weights",
     "equivariance_gap",
     "gaussian_attention",
@@ -41,7 +43,10 @@ __all__ = [
     "log_softmax",
     "lone_winner",
     "loudness",
+    "masked_loss",
+    "masked_softmax",
     "mix",
+    "packed_mask",
     "pearson",
     "scaled_attention",
     "score_matrix",
@@ -51,5 +56,6 @@ __all__ = [
     "softmax_axis",
     "softmax_jacobian",
     "temperature",
+    "token_reads",
     "tokens_from_scores",
 ]
