@@ -234,7 +234,10 @@ def seen(losses, lengths):
         ("0 times NaN", lambda losses, lengths: (losses * seen(losses, lengths)).sum() / seen(losses, lengths).sum()),
         ("0 times NaN", lambda losses, lengths: np.average(losses, weights=seen(losses, lengths))),
         ("divided by all", lambda losses, lengths: losses[seen(losses, lengths)].sum() / losses.size),
-        ("mean of means", lambda losses, lengths: np.mean([r[:k].mean() for r, k in zip(losses, lengths, strict=True)])),
+        (
+            "mean of means",
+            lambda losses, lengths: np.mean([r[:k].mean() for r, k in zip(losses, lengths, strict=True)]),
+        ),
         ("one a sequence", lambda losses, lengths: [r[:k].mean() for r, k in zip(losses, lengths, strict=True)]),
         ("sum", lambda losses, lengths: losses[seen(losses, lengths)].sum()),
         ("divided by the sequences", lambda losses, lengths: losses[seen(losses, lengths)].sum() / len(losses)),
@@ -346,4 +349,5 @@ def test_the_checks_agree_with_the_library(exercise):
     assert (exercise("packed_mask")["right"](owner) == (block_diagonal_mask(lengths) & causal_mask(6))).all()
     Q, K, V = np.random.default_rng(0).normal(size=(3, 6, 2))
     mask = exercise("packed_mask")["right"](owner)
-    np.testing.assert_allclose(attention(Q, K, V, mask=mask)[3:5], attention(Q[3:5], K[3:5], V[3:5], mask=causal_mask(2)))
+    alone = attention(Q[3:5], K[3:5], V[3:5], mask=causal_mask(2))
+    np.testing.assert_allclose(attention(Q, K, V, mask=mask)[3:5], alone)
