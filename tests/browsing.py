@@ -140,8 +140,10 @@ def shifts(page):
 
 
 FOCUS = """() => {
-    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+    const at = document.activeElement, box = at.getBoundingClientRect();
     if (at === document.body) return null;
+    const shown = at.type === "radio" && at.nextElementSibling || at;  // what is drawn in the place of a radio button
+    const style = getComputedStyle(shown);
     const middle = document.elementFromPoint(Math.max(1, box.x + Math.min(box.width, innerWidth) / 2), box.y + box.height / 2);
     return {
         what: at.outerHTML.slice(0, 90),
@@ -149,8 +151,8 @@ FOCUS = """() => {
         seen: !!middle && (at.contains(middle) || middle.contains(at)),
     };
 }"""
-# everything that can be reached: visible, not taken out of the order
-CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter(e =>
+# everything that can be reached: visible, not taken out of the order; of radio buttons with one name, the chosen one
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, input:not([type=radio]:not(:checked)), summary, [tabindex='0']")].filter(e =>
     e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0).length"""
 
 

@@ -1,4 +1,4 @@
-"""One row for each explorable: what the tests put in, and how it is shown. A new explorable takes a row here.
+"""One row for each explorable: what the tests put in, and how it is shown. A new explorable takes a row in ROWS.
 
 `states` yields what the traits are set to, hundreds of times, extremes among them; what is not named is as it starts.
 `shown` has the arguments of each look that a page may give it.
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 import numpy as np
+
+from attention_lib import explorables
 
 
 @dataclass
@@ -31,5 +33,23 @@ ROWS = {
 
 
 def states_of(module):
-    """Return the states of a row, the same on every run."""
-    return list(ROWS[module].states(np.random.default_rng(0)))
+    """Return the states of a row, with all their traits; the same on every run."""
+    start = explorables.load(module)().state()
+    return [start | state for state in ROWS[module].states(np.random.default_rng(0))]
+
+
+def differences(module, states, results):
+    """Return the largest difference between JavaScript and NumPy for each result."""
+    it = explorables.load(module)()
+    worst = dict.fromkeys(it.results(), 0.0)
+    for state, result in zip(states, results, strict=True):
+        assert sorted(result) == it.results()
+        it.set_state(state)
+        assert it.state() == state  # within what the traits allow
+        for name in worst:
+            ours, theirs = (np.array(each, float) for each in (getattr(it, name), result[name]))
+            finite = np.isfinite(ours)
+            assert ours.shape == theirs.shape and np.isfinite(theirs[finite]).all(), f"{name} at {state}"
+            np.testing.assert_array_equal(theirs[~finite], ours[~finite], f"{name} at {state}")
+            worst[name] = max([worst[name], *abs(ours - theirs)[finite].flat])
+    return worst

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import quickjs
 import traitlets
-from explorable_rows import ROWS, states_of
+from explorable_rows import ROWS, differences, states_of
 
 from attention_lib import explorables
 from attention_lib.explorables._base import Numbers
@@ -43,37 +43,15 @@ def computed(module, form, states):
     return json.loads(context.eval(f"[JSON.stringify({json.dumps(states)}.map(compute), {NOT_FINITE})].join('')"))
 
 
-def complete(explorable, states):
-    """Return the states with every trait in them."""
-    return [explorable().state() | state for state in states]
-
-
-def differences(explorable, states, results):
-    """Return the largest difference between JavaScript and NumPy for each result."""
-    worst = dict.fromkeys(explorable.results(), 0.0)
-    it = explorable()
-    for state, result in zip(states, results, strict=True):
-        assert sorted(result) == explorable.results()
-        it.set_state(state)
-        assert it.state() == state  # within what the traits allow
-        for name in worst:
-            ours, theirs = (np.array(each, float) for each in (getattr(it, name), result[name]))
-            assert ours.shape == theirs.shape and (np.isfinite(ours) == np.isfinite(theirs)).all(), (name, state)
-            np.testing.assert_array_equal(ours[~np.isfinite(ours)], theirs[~np.isfinite(theirs)])
-            finite = np.isfinite(ours)
-            worst[name] = max(worst[name], np.abs(ours - theirs, where=finite, out=np.zeros(ours.shape)).max())
-    return worst
-
-
 def test_every_explorable_has_a_row():
     assert sorted(ROWS) == explorables.modules()
 
 
 @pytest.mark.parametrize("form", ["page", "Jupyter"])
-def test_javascript_computes_what_the_library_does(module, explorable, form, record_property):
-    states = complete(explorable, states_of(module))
+def test_javascript_computes_what_the_library_does(module, form, record_property):
+    states = states_of(module)
     assert len(states) >= 200
-    worst = differences(explorable, states, computed(module, form, states))
+    worst = differences(module, states, computed(module, form, states))
     assert max(worst.values()) <= 1e-12, worst
     record_property("found", ("states in which JavaScript and the library agree to 1e-12", 2 * len(states)))
 
@@ -148,9 +126,12 @@ def test_a_trait_of_numbers_says_what_it_expected(wrong):
 
 
 def test_a_wrong_result_is_seen():
-    plane = explorables.AttentionPlane
-    states = complete(plane, states_of("plane")[:3])
+    states = states_of("plane")[:3]
     results = computed("plane", "page", states)
     results[1]["weights"][2][0] += 1e-9
-    worst = differences(plane, states, results)
+    worst = differences("plane", states, results)
     assert 0.9e-9 < worst["weights"] < 1.1e-9 and worst["outputs"] < 1e-12
+    for wrong in ("NaN", None):
+        results[1]["weights"][2][0] = wrong
+        with pytest.raises((AssertionError, TypeError)):
+            differences("plane", states, results)

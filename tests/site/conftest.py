@@ -37,11 +37,15 @@ def browser():
 
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """Return a function that builds a book of these files with the real settings, and returns (status, said, pages)."""
+    """Return a function that builds a book of these files with the real settings, and returns (status, said, pages).
 
-    def build(**files):
+    What runs notebooks here is off, as in the book; `execute` says otherwise.
+    """
+
+    def build(execute="off", **files):
         folder = tmp_path_factory.mktemp("small")
         settings = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+        settings["execute"]["execute_notebooks"] = execute
         settings["html"]["favicon"] = str(ROOT / settings["html"]["favicon"])
         settings["sphinx"]["local_extensions"] = {"sharing": str(ROOT / "_ext")}
         toc = {"format": "jb-book", "root": "index", "chapters": [{"file": name} for name in files if name != "index"]}

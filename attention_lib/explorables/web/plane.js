@@ -70,7 +70,7 @@ function drawOutputs({ svg, over, px, line }) {
       put(crosses[j], { transform: `translate(${px(outputs[j])})` });
       marks[j].classList.toggle("ex-on", j === i);
     });
-    if (word.previousSibling !== crosses[i]) word.before(crosses[i]);
+    if (word.previousSibling !== crosses[i]) over.append(...crosses.filter((_, j) => j !== i), crosses[i], word);
     put(word, { x: x + (x > 300 ? -22 : 22), y: y + (y < 40 ? 24 : -12), class: `ex-text ex-c${query}` });
     write(word, O[i][0]);
   };
@@ -103,7 +103,7 @@ function build({ get, set, start }) {
   /** The sum over features, the product of lengths and cosine, and who wins. */
   function scoresInWords(i, { points }, { scores: S, lengths, angles }) {
     const row = S[i], best = row.indexOf(Math.max(...row)), others = row.map((s, j) => (j === i ? -Infinity : s));
-    const j = moved < 0 || moved === i ? others.indexOf(Math.max(...others)) : moved;
+    const j = moved < 0 || moved === i || points === start.points ? others.indexOf(Math.max(...others)) : moved;
     const [[a, b], [c, d]] = [points[i], points[j]].map((p) => p.map((v) => (v < 0 ? `(${fmt(v)})` : fmt(v))));
     return [
       `${X[i][0]}·${X[j][0]} = ${a}·${c} + ${b}·${d} = ${fmt(row[j])}`,
