@@ -22,6 +22,7 @@ from attention_lib.check.formula import (
 from attention_lib.check.masking import cache_mask, masked_loss, masked_softmax, packed_mask, token_reads
 from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
 from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
+from attention_lib.check.t5 import factored_update, fold, query_rates, query_std, sized_step
 from attention_lib.check.weights import (
     doubled_weights,
     log_softmax,
@@ -38,6 +39,8 @@ __all__ = [
     "cache_mask",
     "doubled_weights",
     "equivariance_gap",
+    "factored_update",
+    "fold",
     "gaussian_attention",
     "leave_one_out",
     "log_softmax",
@@ -48,9 +51,12 @@ __all__ = [
     "mix",
     "packed_mask",
     "pearson",
+    "query_rates",
+    "query_std",
     "scaled_attention",
     "score_matrix",
     "self_attention_columns",
+    "sized_step",
     "soft_lookup",
     "softmax",
     "softmax_axis",
