@@ -56,17 +56,22 @@ const heading = (item) => (Array.isArray(item) ? named(...item) : item);
 
 // --- Controls: each is { el, show(value) }, and calls `set` with what the reader chose
 
-/** A slider with its value beside it. `log`: each step the same factor. `extra`: elements at the end of the row. */
-export function slider({ label, min, max, step = (max - min) / 200, log = false, text = (v) => fmt(v), set, extra = [] }) {
+/**
+ * A slider with its value beside it. `log`: each step the same factor; `values`: a step for each number of this list,
+ * which rises. `extra`: elements at the end of the row.
+ */
+export function slider({ label, min, max, step = (max - min) / 200, log = false, values, text = (v) => fmt(v), set, extra = [] }) {
   const id = uid(), span = Math.log(max / min);
-  const value = () => (log ? Number((min * Math.exp(input.valueAsNumber * span)).toPrecision(3)) : input.valueAsNumber);
-  const input = h("input", { id, type: "range", ...(log ? { min: 0, max: 1, step: 0.005 } : { min, max, step }), oninput: () => set(value()) });
+  const ends = values ? { min: 0, max: values.length - 1, step: 1 } : log ? { min: 0, max: 1, step: 0.005 } : { min, max, step };
+  const value = () => (values ? values[input.valueAsNumber] : log ? Number((min * Math.exp(input.valueAsNumber * span)).toPrecision(3)) : input.valueAsNumber);
+  const place = (v) => (values ? values.reduce((best, each, i) => (Math.abs(each - v) < Math.abs(values[best] - v) ? i : best), 0) : log ? Math.log(v / min) / span : v);
+  const input = h("input", { id, type: "range", ...ends, oninput: () => set(value()) });
   const shown = h("output", { for: id });
   const el = h("div", { class: "ex-slider" }, h("label", { for: id }, label), shown, ...extra, input);
   return {
     el,
     show(v) {
-      if (value() !== v) input.value = log ? Math.log(v / min) / span : v;
+      if (value() !== v) input.value = place(v);
       put(input, { "aria-valuetext": text(v) });
       write(shown, text(v));
     },
