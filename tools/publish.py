@@ -2,6 +2,7 @@
 
 import argparse
 import base64
+import json
 import re
 import shutil
 import sys
@@ -13,11 +14,15 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import book
 import links
 
+from attention_lib.explorables._web import bundle, source
+
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 NAME = "attention-one-matrix-at-a-time"
 ALWAYS = ["404.html", "sitemap.xml", "objects.inv"]  # published though no page leads to them
 FONT = re.compile(r"""url\(\s*["']?([^"')]+\.woff2)[^"')]*["']?\s*\)""")
+PRELOAD = re.compile(r'<link rel="modulepreload" href="[^"]*/([\w-]+)\.js">\n?')
+HOST = re.compile(r'<script type="module" src="[^"]*/host\.js"></script>')
 READ_ME = "Open index.html in a browser. Nothing in this folder needs a network.\n"
 
 
@@ -84,18 +89,33 @@ def for_a_disk(path):
     """Return a file's bytes, less what a browser refuses to a page that it opened from a disk."""
     if path.suffix == ".css":  # some browsers load no font file there
         return FONT.sub(lambda match: inline(path, match), path.read_text("utf8")).encode()
-    if path.suffix == ".html":  # nor one that is asked for ahead
-        return re.sub(r"<link\b[^>]*\bas=\"?font\b[^>]*>\n?", "", path.read_text("utf8")).encode()
+    if path.suffix == ".html":  # nor one that is asked for ahead, nor modules
+        text = re.sub(r"<link\b[^>]*\bas=\"?font\b[^>]*>\n?", "", path.read_text("utf8"))
+        return with_modules(text).encode()
     if path.name == "documentation_options.js":  # nor let the search read the pages it found; it lists them
         return path.read_text("utf8").replace("SHOW_SEARCH_SUMMARY: true", "SHOW_SEARCH_SUMMARY: false").encode()
     return path.read_bytes()
+
+
+def with_modules(page):
+    """Return a page with its explorables' scripts inside it, each module under the name that the host asks for."""
+    names = [name for name in PRELOAD.findall(page) if name not in ("core", "host")]
+    imports = {f"./{name}.js": f"data:text/javascript;base64,{in_base64(bundle(name).encode())}" for name in names}
+    scripts = f"""<script type="importmap">{json.dumps({"imports": imports})}</script>
+<script type="module">
+{source("host.js")}</script>"""
+    return HOST.sub(lambda _: scripts, PRELOAD.sub("", page))
+
+
+def in_base64(data):
+    return base64.b64encode(data).decode()
 
 
 def inline(path, match):
     font = path.parent / unquote(match[1])
     if not font.is_file():
         return match[0]
-    return f"url(data:font/woff2;base64,{base64.b64encode(font.read_bytes()).decode()})"
+    return f"url(data:font/woff2;base64,{in_base64(font.read_bytes())})"
 
 
 def size(paths):

@@ -85,7 +85,10 @@ def opened(page, name="looks.html"):
     return page
 
 
-@pytest.fixture(params=range(len(LOOKS)), ids=[f"{module}-{number}" for number, (module, _) in enumerate(LOOKS)])
+IDS = [f"{module}-{number}" for module, row in ROWS.items() for number in range(len(row.shown))]
+
+
+@pytest.fixture(params=range(len(LOOKS)), ids=IDS)
 def number(request):
     return request.param
 

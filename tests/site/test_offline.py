@@ -67,6 +67,21 @@ def test_figures_are_drawn_in_ink_that_stands_out(copy, tab, theme):
             assert box and box["width"] > 100 and box["height"] > 50, (path.name, index, box)
 
 
+def test_explorables_are_alive_on_a_disk(copy, tab):
+    """Where a page may load no module, its modules stand in it."""
+    page, wrong = tab
+    paths = [path for path in sorted(copy.glob("chapters/*.html")) if 'class="explorable"' in path.read_text("utf8")]
+    assert len(paths) >= 2
+    for path in paths:
+        page.goto(path.as_uri())
+        page.wait_for_function("() => [...document.querySelectorAll('.explorable')].every(e => e.matches('.ex-alive'))")
+    page.goto((copy / "chapters" / "02-scores.html").as_uri())
+    dot = page.get_by_role("slider", name="Token x1")
+    dot.press("ArrowRight")
+    page.wait_for_function("e => e.ariaValueText.startsWith('x 2.10')", arg=dot.element_handle())
+    assert wrong == []
+
+
 @pytest.mark.parametrize("words", ["softmax jacobian", "分数"])
 def test_the_search_finds_pages_and_follows_to_one(copy, tab, words):
     page, wrong = tab
