@@ -109,7 +109,7 @@ export function toggle({ label, set }) {
 
 /**
  * A table of numbers in coloured cells: blue above zero, orange below. `rows` and `cols` are names, or [name, colour].
- * show(M, { row, peak }): the outlined row, and the size that has the full colour. text(v, j) writes a cell of column j.
+ * show(M, { row, peak }): the outlined row, and the size that has the full colour. text(v, j, i) writes the cell of row i, column j.
  */
 export function heatTable({ caption, rows, cols, text = (v) => fmt(v) }) {
   const cells = rows.map(() => cols.map(() => h("td")));
@@ -122,7 +122,7 @@ export function heatTable({ caption, rows, cols, text = (v) => fmt(v) }) {
       lines.forEach((line, i) => line.classList.toggle("ex-on", i === row));
       cells.forEach((line, i) => line.forEach((cell, j) => {
         const v = M[i][j];
-        write(cell, text(v, j));
+        write(cell, text(v, j, i));
         cell.style.setProperty("--heat", `${Math.round(45 * Math.min(1, Math.abs(v) / peak) || 0)}%`);
         cell.classList.toggle("ex-minus", v < 0);
       }));
