@@ -60,12 +60,12 @@ def unfold(page):
     settle(page)
 
 
-def barriers(page, only=None):
-    """Return what axe finds on the page: rule, how often, and the first element."""
+def barriers(page, only=None, within="html"):
+    """Return what axe finds on the page, or in a part of it: rule, how often, and the first element."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     options = {"resultTypes": ["violations"]} | ({"runOnly": only} if only else {})
-    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    found = page.evaluate("([within, options]) => axe.run(within, options)", [within, options])["violations"]
     return [f"{v['id']} x{len(v['nodes'])}: {v['nodes'][0]['html'][:120]}" for v in found]
 
 

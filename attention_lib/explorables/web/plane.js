@@ -45,7 +45,7 @@ function drawScores({ svg, px, line }) {
     [tip, [0, 0]].forEach((p, k) => {
       const way = room(p, across) > room(p, across.map((v) => -v)) ? across : across.map((v) => -v);
       const [x, y] = px(along(p, way, room(p, way) - 0.45));
-      put(words[k], { x: Math.min(318, Math.max(34, x)), y: y + 5 });
+      put(words[k], { x: Math.min(306, Math.max(46, x)), y: y + 5 });
     });
     write(words[0], `score ${fmt(scores[i][i])}`);
     for (const el of [beyond, own, zero, ...words]) el.style.display = some ? "" : "none";
