@@ -21,6 +21,14 @@ from attention_lib.check.formula import (
 )
 from attention_lib.check.masking import cache_mask, masked_loss, masked_softmax, packed_mask, token_reads
 from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
+from attention_lib.check.scaling import (
+    dead_share,
+    divisor,
+    fair_share,
+    head_scale,
+    score_spread,
+    variance_and_error,
+)
 from attention_lib.check.scores import batched_scores, lone_winner, pearson, score_matrix, tokens_from_scores
 from attention_lib.check.t5 import factored_update, fold, query_rates, query_std, sized_step
 from attention_lib.check.weights import (
@@ -37,11 +45,15 @@ __all__ = [
     "attention_shapes",
     "batched_scores",
     "cache_mask",
+    "dead_share",
+    "divisor",
     "doubled_weights",
     "equivariance_gap",
     "factored_update",
+    "fair_share",
     "fold",
     "gaussian_attention",
+    "head_scale",
     "leave_one_out",
     "log_softmax",
     "lone_winner",
@@ -55,6 +67,7 @@ __all__ = [
     "query_std",
     "scaled_attention",
     "score_matrix",
+    "score_spread",
     "self_attention_columns",
     "sized_step",
     "soft_lookup",
@@ -64,4 +77,5 @@ __all__ = [
     "temperature",
     "token_reads",
     "tokens_from_scores",
+    "variance_and_error",
 ]
