@@ -253,6 +253,11 @@ def test_every_control_is_large_enough(page, phone, number):
             assert control.evaluate(REACHES, half), f"{2 * half + 1:.0f} pixels: {named(control)}"
 
 
+def test_the_shortcuts_of_the_page_still_work_from_within(page, number):
+    controls(look(page, number))[0].press("Control+k")
+    assert page.locator("dialog#search").is_visible()
+
+
 def test_what_slides_says_its_value_in_words(page, number):
     for control in look(page, number).locator("[role=slider], input[type=range]").all():
         before = control.get_attribute("aria-valuetext")

@@ -149,6 +149,10 @@ def test_python_reads_what_the_reader_did(lab):
     assert kinds[0] == before[0] and kinds[1] in (before[1], 0)
     assert agrees()[:2] == pytest.approx([dragged[0] + 0.1, dragged[1] + 0.2])
 
+    assert lab.page.evaluate("jupyterapp.shell.currentWidget.context.model.dirty")
+    dot.press("Control+s")
+    lab.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+
     typed = ex.get_by_role("spinbutton", name="x1, feature 1")
     typed.press("ControlOrMeta+a")
     typed.press_sequentially("-1.5")  # 1 would make the cell a heading

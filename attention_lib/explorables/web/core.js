@@ -131,6 +131,44 @@ export function heatTable({ caption, rows, cols, text = (v) => fmt(v) }) {
 }
 
 /**
+ * What one drags over `svg`, which fills the box that both stand in: { el, show([x, y], attributes) }. Places are in the
+ * units of the svg's viewBox; move([x, y]) is called while a pointer drags, key(e) says whether it knew the key.
+ */
+export function draggable({ svg, name, move, key, ...attributes }) {
+  let at, grip;
+  const size = () => svg.viewBox.baseVal;
+  const place = (e) => {
+    const box = svg.getBoundingClientRect(), unit = size().width / box.width;
+    return [(e.clientX - box.left) * unit, (e.clientY - box.top) * unit];
+  };
+  const release = () => { grip = null; };
+  const el = h("div", {
+    role: "slider", tabindex: 0, ...attributes,
+    onpointerdown(e) {
+      if (e.button) return;
+      grip = place(e).map((v, k) => at[k] - v);
+      el.setPointerCapture(e.pointerId);
+      el.focus({ preventScroll: true });
+      e.preventDefault();
+    },
+    onpointermove(e) { if (grip) move(place(e).map((v, k) => v + grip[k])); },
+    onpointerup: release,
+    onpointercancel: release,
+    onkeydown(e) { if (!e.altKey && !e.ctrlKey && !e.metaKey && key(e)) e.preventDefault(); },
+  }, name);
+  el.addEventListener("touchstart", (e) => e.preventDefault(), { passive: false }); // a finger on it scrolls nothing
+  return {
+    el,
+    show(place, said) {
+      at = place;
+      el.style.left = `${(100 * at[0]) / size().width}%`;
+      el.style.top = `${(100 * at[1]) / size().height}%`;
+      put(el, said);
+    },
+  };
+}
+
+/**
  * A square plane with both axes from -range to range: { el, svg, over, px, line, handle }.
  * `svg` lies under the dots and `over` above them. px([x, y]) is a place in both; line(el, from, to) lays an SVG line.
  * handle({ label, name, color, set }) is a dot to drag: { el, show([x, y]) }.
@@ -151,48 +189,23 @@ export function plane({ label, range, size = 352, tick = 1 }) {
     if (v) svg.append(h("text", { class: "ex-tick", x, y: size / 2 + 15 }, fmt(v, 0)), h("text", { class: "ex-tick", x: size / 2 - 12, y: y + 4 }, fmt(v, 0)));
   }
   function handle({ label, name, color, step = 0.1, fine = 0.01, limit = most, set }) {
-    let at = [0, 0], grip = null;
-    const move = (x, y) => set([x, y].map((v) => snap(clamp(v, -limit, limit), fine)));
-    const place = (e) => {
-      const box = svg.getBoundingClientRect(), scale = (2 * range) / box.width;
-      return [(e.clientX - box.left) * scale - range, range - (e.clientY - box.top) * scale];
-    };
-    const release = () => { grip = null; };
-    const dot = h("div", {
-      class: `ex-handle ex-c${color}`, role: "slider", tabindex: 0, "aria-label": label, "aria-roledescription": "point to move",
-      "aria-valuemin": -limit, "aria-valuemax": limit,
-      onpointerdown(e) {
-        if (e.button) return;
-        const [x, y] = place(e);
-        grip = [at[0] - x, at[1] - y];
-        dot.setPointerCapture(e.pointerId);
-        dot.focus({ preventScroll: true });
-        e.preventDefault();
+    let at;
+    const move = (...point) => set(point.map((v) => snap(clamp(v, -limit, limit), fine)));
+    const dot = draggable({
+      svg, name, class: `ex-handle ex-c${color}`, "aria-label": label, "aria-roledescription": "point to move", "aria-valuemin": -limit, "aria-valuemax": limit,
+      move: ([x, y]) => move(x / unit - range, range - y / unit),
+      key(e) {
+        const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key], by = e.shiftKey ? fine : step;
+        if (way) move(at[0] + way[0] * by, at[1] + way[1] * by);
+        return way;
       },
-      onpointermove(e) {
-        if (!grip) return;
-        const [x, y] = place(e);
-        move(x + grip[0], y + grip[1]);
-      },
-      onpointerup: release,
-      onpointercancel: release,
-      onkeydown(e) {
-        const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
-        if (!way || e.altKey || e.ctrlKey || e.metaKey) return;
-        const by = e.shiftKey ? fine : step;
-        move(at[0] + way[0] * by, at[1] + way[1] * by);
-        e.preventDefault();
-      },
-    }, name);
-    dot.addEventListener("touchstart", (e) => e.preventDefault(), { passive: false }); // a finger on a dot scrolls nothing
-    over.before(dot);
+    });
+    over.before(dot.el);
     return {
-      el: dot,
+      el: dot.el,
       show(point) {
         at = point;
-        dot.style.left = `${(50 * (point[0] + range)) / range}%`;
-        dot.style.top = `${(50 * (range - point[1])) / range}%`;
-        put(dot, { "aria-valuenow": point[0], "aria-valuetext": `x ${fmt(point[0])}, y ${fmt(point[1])}` });
+        dot.show(px(at), { "aria-valuenow": at[0], "aria-valuetext": `x ${fmt(at[0])}, y ${fmt(at[1])}` });
       },
     };
   }
@@ -247,12 +260,14 @@ function announcer(region, wait = 700) {
 }
 
 /**
- * Jupyter has shortcuts on the arrow keys. JupyterLab hears a key as it bubbles up; Notebook before it comes down,
- * and passes by what has this attribute and the focus.
+ * Jupyter has shortcuts on arrows and letters. JupyterLab hears a key as it bubbles up; Notebook before it comes down,
+ * and passes by a focus with this attribute. With Ctrl (to save, to search) a key is the page's.
  */
 function keepKeys(root) {
-  root.addEventListener("keydown", (e) => e.stopPropagation());
-  root.addEventListener("focusin", (e) => e.target.setAttribute("data-lm-suppress-shortcuts", "true"));
+  const theirs = (e) => Boolean(e.ctrlKey || e.metaKey);
+  const mark = (e) => e.target.toggleAttribute("data-lm-suppress-shortcuts", !theirs(e));
+  root.addEventListener("keydown", (e) => { mark(e); if (!theirs(e)) e.stopPropagation(); });
+  for (const event of ["focusin", "keyup"]) root.addEventListener(event, mark);
 }
 
 /**
