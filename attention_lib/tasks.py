@@ -74,25 +74,25 @@ def associative_recall(rng, batch, *, n_pairs=6, n_keys=8, n_values=8):
 
 
 def previous_token(rng, batch, *, n=8, n_symbols=8):
-    """Draw sequences of symbols in which each token is asked for the symbol before it.
+    """Draw rings of symbols in which each token is asked for the symbol before it.
 
     Parameters
     ----------
     rng : numpy.random.Generator
         Where the random numbers come from.
     batch : int
-        Number of sequences.
+        Number of rings.
     n : int, default 8
-        Tokens in a sequence.
+        Tokens in a ring. Before the first stands the last.
     n_symbols : int, default 8
         How many symbols there are.
 
     Returns
     -------
     X : ndarray, shape (batch, n, n + n_symbols)
-        Tokens of two one-hot parts: the place in the sequence, and the symbol.
+        Tokens of two one-hot parts: the place in the ring, and the symbol.
     targets : ndarray of int, shape (batch, n)
-        The symbol of the token before; ``NOT_ASKED`` at the first.
+        The symbol of the token before.
 
     Raises
     ------
@@ -103,15 +103,16 @@ def previous_token(rng, batch, *, n=8, n_symbols=8):
 
     Notes
     -----
-    Used in chapter 05. Heads that do this are found in trained language models:
-    Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021,
+    Used in chapter 05. In a ring no symmetric scores can do this, which on a line they can.
+    Heads that read the token before are found in trained language models: Elhage et al.,
+    "A Mathematical Framework for Transformer Circuits", 2021,
     https://transformer-circuits.pub/2021/framework/index.html.
 
     Examples
     --------
     >>> X, targets = previous_token(np.random.default_rng(0), 1, n=4, n_symbols=3)
     >>> X[0, :, 4:].argmax(axis=-1).tolist(), targets.tolist()
-    ([2, 1, 1, 0], [[-1, 2, 1, 1]])
+    ([2, 1, 1, 0], [[0, 2, 1, 1]])
     """
     batch, n, n_symbols = count("batch", batch), count("n", n), count("n_symbols", n_symbols)
     if n < 1 or n_symbols < 1:
@@ -120,9 +121,7 @@ def previous_token(rng, batch, *, n=8, n_symbols=8):
     X = np.zeros((batch, n, n + n_symbols))
     X[:, :, :n] = np.eye(n)
     X[:, :, n:] = np.eye(n_symbols)[symbols]
-    targets = np.full((batch, n), NOT_ASKED)
-    targets[:, 1:] = symbols[:, :-1]
-    return X, targets
+    return X, np.roll(symbols, 1, axis=1)
 
 
 def _distinct(rng, batch, n, n_symbols):
