@@ -27,8 +27,29 @@ def plane(rng):
             yield {"points": points, "temperature": temperature}
 
 
+def softmax(rng):
+    kinds = ["float64", "float32", "float16"]
+    for k in range(600):
+        scores, shift = rng.uniform(-5, 5, 4).round(2).tolist(), rng.choice([0, 0, 9, 90, 700, 720, 1000, -20, -90, -700, -760])
+        temperature = 1 if k % 3 else float(10 ** rng.uniform(-1, 2))
+        yield {"scores": scores, "shift": float(shift), "temperature": temperature, "kept": kinds[k % 7 % 3]}
+    for scores in ([5, 5, 5, 5], [-5, 5, -5, 5], [0, 0, 0, 0], [5, -5, -5, -5], [1, 3, 2, -1]):
+        for shift in (-1000, -700, 0, 5, 8.5, 85, 705, 1000):
+            for temperature in (0.1, 1, 100):
+                yield from ({"scores": scores, "shift": shift, "temperature": temperature, "kept": kind} for kind in kinds)
+
+
+def saturation(rng):
+    for seed in (0, 7, 999):
+        widths = {1, 2, 3, 64, 1024, *(2 ** rng.uniform(0, 10, 40)).astype(int).tolist()}
+        for d_k in sorted(widths) + [1000, 5]:  # forward and back: what is kept from one to the next is right
+            yield from ({"d_k": d_k, "scaled": scaled, "seed": seed} for scaled in (False, True))
+
+
 ROWS = {
     "plane": Row(plane, shown=[{}, {"shows": "outputs", "temperature": 4}]),
+    "saturation": Row(saturation, shown=[{}, {"d_k": 512, "scaled": True}]),
+    "softmax": Row(softmax, shown=[{}, {"shift": 710}, {"shift": 8, "kept": "float16"}]),
 }
 
 
@@ -51,5 +72,6 @@ def differences(module, states, results):
             finite = np.isfinite(ours)
             assert ours.shape == theirs.shape and np.isfinite(theirs[finite]).all(), f"{name} at {state}"
             np.testing.assert_array_equal(theirs[~finite], ours[~finite], f"{name} at {state}")
-            worst[name] = max([worst[name], *abs(ours - theirs)[finite].flat])
+            apart = abs(ours[finite] - theirs[finite]) / np.maximum(1, abs(ours[finite]))  # of what is above 1, a share
+            worst[name] = max([worst[name], *apart.flat])
     return worst
