@@ -189,7 +189,8 @@ def test_the_menu_marks_this_page_and_next_leads_on(page, site):
         current = page.get_by_role("navigation", name="Chapters").locator("[aria-current=page]")
         assert current.count() == 1
         visited.append(current.inner_text())
-        page.locator("a.next").click()
+        with page.expect_navigation():
+            page.locator("a.next").click()
     assert len(visited) == len(set(visited)) == len(site.pages) - 1
 
 

@@ -182,6 +182,14 @@ def test_every_control_moves_the_picture_by_key_and_reset_brings_it_back(page, n
         assert seen(page, ex) == start, f"Reset after {named(control)}"
 
 
+def test_keys_faster_than_the_pictures_are_all_counted(page):
+    dot = look(page, 0).get_by_role("slider").first
+    for key in ["ArrowRight"] * 12 + ["ArrowUp"] * 7:
+        dot.evaluate("(e, key) => e.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))", key)
+    page.evaluate(NEXT_FRAME)
+    assert dot.get_attribute("aria-valuetext") == "x 3.20, y 1.70"
+
+
 def test_every_control_moves_the_picture_by_pointer(page, number):
     ex = look(page, number)
     start, reset = seen(page, ex), ex.get_by_role("button", name="Reset")

@@ -190,7 +190,10 @@ export function plane({ label, range, size = 352, tick = 1 }) {
   }
   function handle({ label, name, color, step = 0.1, fine = 0.01, limit = most, set }) {
     let at;
-    const move = (...point) => set(point.map((v) => snap(clamp(v, -limit, limit), fine)));
+    const move = (...point) => {
+      at = point.map((v) => snap(clamp(v, -limit, limit), fine)); // at once: the next key may come before the next picture
+      set(at);
+    };
     const dot = draggable({
       svg, name, class: `ex-handle ex-c${color}`, "aria-label": label, "aria-roledescription": "point to move", "aria-valuemin": -limit, "aria-valuemax": limit,
       move: ([x, y]) => move(x / unit - range, range - y / unit),
