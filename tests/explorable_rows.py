@@ -46,7 +46,20 @@ def saturation(rng):
             yield from ({"d_k": d_k, "scaled": scaled, "seed": seed} for scaled in (False, True))
 
 
+def cost(rng):
+    for k in range(400):
+        heads = int(rng.integers(1, 129))
+        size = 2 ** rng.uniform(4, 20), 2 ** rng.uniform(4, 14)
+        layer = {"tokens": int(size[0]), "features": max(16 // heads + 1, int(size[1]) // heads) * heads, "heads": heads}
+        yield layer | {"itemsize": (2, 4, 8)[k % 3], "causal": k % 2 == 0}
+    for tokens in (16, 17, 2**20 - 1, 2**20):
+        for features, heads in ((16, 1), (16, 16), (127, 127), (128, 128), (16383, 1), (16384, 1), (16384, 128)):
+            layer = {"tokens": tokens, "features": features, "heads": heads}
+            yield from (layer | {"itemsize": size, "causal": causal} for size in (2, 8) for causal in (False, True))
+
+
 ROWS = {
+    "cost": Row(cost, shown=[{}, {"tokens": 131072, "features": 4096, "heads": 32, "itemsize": 2, "causal": True}]),
     "plane": Row(plane, shown=[{}, {"shows": "outputs", "temperature": 4}]),
     "saturation": Row(saturation, shown=[{}, {"d_k": 512, "scaled": True}]),
     "softmax": Row(softmax, shown=[{}, {"shift": 710}, {"shift": 8, "kept": "float16"}]),
