@@ -1,10 +1,14 @@
 """The lines of cost, beside what every explorable is tested for: which layers it takes, and how it writes large numbers."""
 
+import json
+import re
+
 import pytest
 import traitlets
 
 from attention_lib import attention_cost
 from attention_lib.explorables import CostLines
+from attention_lib.explorables._web import source
 from attention_lib.explorables.cost import prefixed, share
 
 
@@ -38,3 +42,14 @@ def test_large_numbers_have_three_digits_and_a_prefix(value, said):
 
 def test_no_share_is_rounded_to_nothing_or_to_all():
     assert [share(part, 1000) for part in (0, 1, 10, 600, 990, 999, 1000)] == ["0%", "<1%", "1%", "60%", "99%", "over 99%", "100%"]
+
+
+def test_the_layers_to_choose_from_have_their_published_sizes():
+    """Tokens, features and heads: nanoGPT's transformer_sizing.ipynb; Raffel et al. 2020; Brown et al. 2020, table 2.1."""
+    rows = json.loads(re.search(r"^const MODELS = (.*);$", source("cost.js"), re.M)[1])
+    layers = {name: layer for name, *layer in rows}
+    assert layers["GPT-2 small"] == [1024, 768, 12]
+    assert layers["T5-small"] == [512, 512, 8]
+    assert layers["GPT-3"] == [2048, 12288, 96]
+    for tokens, features, heads in layers.values():
+        CostLines(tokens=tokens, features=features, heads=heads)  # allowed

@@ -13,6 +13,10 @@ class CostLines(Explorable):
 
     The layer is self-attention of ``tokens`` tokens with ``features`` features (the model's, d) in ``heads`` heads,
     which must divide them. A number takes ``itemsize`` bytes: 2, 4 or 8. ``causal`` counts the allowed pairs alone.
+
+    The layers to choose from have the sizes of GPT-2 small (A. Karpathy, nanoGPT, ``transformer_sizing.ipynb``), of T5
+    small (Raffel et al. 2020), of the full layers of GPT-3 (Brown et al. 2020, table 2.1), and round ones of today's.
+    An H100 GPU has 80 GB in its first two forms (https://docs.nvidia.com/launchpad/ai/h100-mig/latest/h100-mig-gpu.html).
     """
 
     tokens = traitlets.Int(1024, min=16, max=2**20).tag(sync=True)
