@@ -1,12 +1,17 @@
 """Cost: counted, against loops that do the work and against arrays that are made."""
 
+import ast
+import json
 from collections import Counter
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
 from attention_lib import attention_cost, causal_mask, softmax
 
+ROOT = Path(__file__).resolve().parent.parent
 SIZES = [(n, m) for n in range(5) for m in range(5)]
 HEADS = [(6, 3, 2), (6, 2, 1), (5, 4, 3), (4, 1, 4)]  # d_model, d_head, n_heads
 
@@ -123,3 +128,22 @@ def test_wrong_input_is_named(error, message, arguments):
     with pytest.raises(error) as raised:
         attention_cost(**{"n": 4, "d_model": 8} | arguments)
     assert str(raised.value) == message
+
+
+def test_the_chapter_quotes_the_recorded_times():
+    record = json.loads((ROOT / "benchmarks" / "attention_time.json").read_text("utf8"))
+    notebook = nbformat.read(ROOT / "chapters" / "07-complexity.ipynb", as_version=4)
+    found = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "by_tokens = " in cell.source or "by_features = " in cell.source:
+            for statement in ast.parse(cell.source).body:
+                found[statement.targets[0].id] = ast.literal_eval(statement.value)
+    for sweep, size, fixed in (("tokens", "n", "d"), ("features", "d", "n")):
+        recorded = record[sweep]
+        assert found[sweep] == recorded[size]
+        assert set(recorded[fixed]) == {256 if fixed == "d" else 1024}
+        steps = [name for name in recorded if name not in ("n", "d") and not name.endswith("median")]
+        assert found[f"by_{sweep}"] == {step: (recorded[step], recorded[f"{step}, median"]) for step in steps}
+    (source,) = [cell.source for cell in notebook.cells if "by_tokens = " in cell.source]
+    assert all(part in source for part in record["machine"].split(", "))
+    assert record["versions"].split(", ")[1] in source

@@ -12,6 +12,7 @@ and says which one it saw.
 What your function prints on the way is shown for one input, the one that the hint is about.
 """
 
+from attention_lib.check.complexity import attention_in_blocks, cheapest, crossover, generation_flops, layer_flops
 from attention_lib.check.formula import (
     attention_shapes,
     loudness,
@@ -42,9 +43,12 @@ from attention_lib.check.weights import (
 
 __all__ = [
     "aim",
+    "attention_in_blocks",
     "attention_shapes",
     "batched_scores",
     "cache_mask",
+    "cheapest",
+    "crossover",
     "dead_share",
     "divisor",
     "doubled_weights",
@@ -53,7 +57,9 @@ __all__ = [
     "fair_share",
     "fold",
     "gaussian_attention",
+    "generation_flops",
     "head_scale",
+    "layer_flops",
     "leave_one_out",
     "log_softmax",
     "lone_winner",
