@@ -15,7 +15,7 @@ class CostLines(Explorable):
     which must divide them. A number takes ``itemsize`` bytes: 2, 4 or 8. ``causal`` counts the allowed pairs alone.
 
     The layers to choose from have the sizes of GPT-2 small (A. Karpathy, nanoGPT, ``transformer_sizing.ipynb``), of T5
-    small (Raffel et al. 2020), of the full layers of GPT-3 (Brown et al. 2020, table 2.1), and round ones of today's.
+    small (Raffel et al. 2020) and of GPT-3's dense layers (Brown et al. 2020, table 2.1); the last is no model in particular.
     An H100 GPU has 80 GB in its first two forms (https://docs.nvidia.com/launchpad/ai/h100-mig/latest/h100-mig-gpu.html).
     """
 
