@@ -9,14 +9,14 @@ from attention_lib.explorables._base import Explorable
 from attention_lib.scores import attention_scores
 from attention_lib.weights import log_softmax, softmax, softmax_jacobian
 
-QUERIES, KEYS, MOST = 64, 32, 1024
+QUERIES, KEYS, MOST = 64, 64, 1024
 VARIANCE = 21845  # of the sum of four whole numbers from 0 to 255, drawn evenly: 4 (256² - 1) / 12
 BIN = 4  # width of a bar of the histogram; the bars stand at -128, -124, ... 128
 DEAD = 0.01  # a query with a smaller Jacobian learns next to nothing through its scores
 
 
 class Saturation(Explorable):
-    """64 random queries and 32 random keys with ``d_k`` features of mean 0 and variance 1.
+    """64 random queries and 64 random keys with ``d_k`` features of mean 0 and variance 1.
 
     ``scaled`` divides the scores by √d_k; ``seed`` chooses the random numbers. More features are added
     to those that are there, so each query and key stays itself while ``d_k`` grows.
@@ -40,7 +40,7 @@ class Saturation(Explorable):
 
     @property
     def deviation(self):
-        """The standard deviation of the 2,048 scores about 0, their mean in theory."""
+        """The standard deviation of the 4,096 scores about 0, their mean in theory."""
         return np.sqrt((self._scores**2).mean())
 
     @property

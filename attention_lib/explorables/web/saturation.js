@@ -1,7 +1,7 @@
 // Random queries and keys with more and more features: their scores spread, and the softmax over them goes stiff.
 import { axes, clamp, explorable, fmt, h, put, slider, softmax, toggle, write } from "./core.js";
 
-const QUERIES = 64, KEYS = 32, MOST = 1024, VARIANCE = 21845, BIN = 4, BARS = 65, DEAD = 0.01;
+const QUERIES = 64, KEYS = 64, MOST = 1024, VARIANCE = 21845, BIN = 4, BARS = 65, DEAD = 0.01;
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 
 /** A sum of four random bytes less its mean, by a hash of its place and the seed: the same as in Python. */
@@ -16,17 +16,18 @@ function random(seed, row, feature) {
 // Dot products in whole numbers, kept from call to call: a feature more or less is added or taken off without rounding.
 let held = { seed: -1 };
 function dots(seed, d) {
-  if (held.seed !== seed) held = { seed, d: 0, sums: new Int32Array(QUERIES * KEYS) };
+  if (held.seed !== seed || d < held.d / 2) held = { seed, d: 0, sums: new Int32Array(QUERIES * KEYS) };
+  const { sums } = held, keys = new Int32Array(KEYS);
   while (held.d !== d) {
     const sign = held.d < d ? 1 : -1, feature = sign > 0 ? held.d : held.d - 1;
-    const keys = range(KEYS).map((j) => sign * random(seed, QUERIES + j, feature));
-    for (let i = 0; i < QUERIES; i++) {
+    for (let j = 0; j < KEYS; j++) keys[j] = sign * random(seed, QUERIES + j, feature);
+    for (let i = 0, k = 0; i < QUERIES; i++) {
       const q = random(seed, i, feature);
-      for (let j = 0; j < KEYS; j++) held.sums[i * KEYS + j] += q * keys[j];
+      for (let j = 0; j < KEYS; j++, k++) sums[k] += Math.imul(q, keys[j]);
     }
     held.d += sign;
   }
-  return held.sums;
+  return sums;
 }
 
 /** The Frobenius norm of diag(p) − p pᵀ: no term is negative, so small norms keep their digits. */
@@ -62,9 +63,9 @@ const POWERS = { 1e-8: "≤ 10⁻⁸", 1e-6: "10⁻⁶", 1e-4: "10⁻⁴", 0.01:
 const dk = () => h("span", {}, "d", h("sub", {}, "k"));
 
 function build({ get, set }) {
-  const spread = axes({ x: { min: -130, max: 130, ticks: [-128, -64, 0, 64, 128], label: "score" }, y: { min: 0, max: 1.2, ticks: [], label: "2,048 scores" }, ...SIZE });
-  const share = axes({ x: { min: 0, max: KEYS, ticks: [], label: "32 keys" }, y: { min: 0, max: 1, ticks: [0, 0.5, 1], label: "weights of query 1", text: (v) => fmt(v, 1) }, ...SIZE });
-  const alive = axes({ x: { min: 1e-8, max: 1, log: true, ticks: Object.keys(POWERS).map(Number), text: (v) => POWERS[v], label: "‖J‖" }, y: { min: 0, max: QUERIES, ticks: [], label: "how far weights move with scores: a dot a query" }, ...SIZE });
+  const spread = axes({ x: { min: -130, max: 130, ticks: [-128, -64, 0, 64, 128], label: "score" }, y: { min: 0, max: 1.2, ticks: [], label: "4,096 scores" }, ...SIZE });
+  const share = axes({ x: { min: 0, max: KEYS, ticks: [], label: "64 keys" }, y: { min: 0, max: 1, ticks: [0, 0.5, 1], label: "weights of query 1", text: (v) => fmt(v, 1) }, ...SIZE });
+  const alive = axes({ x: { min: 1e-8, max: 1, log: true, ticks: Object.keys(POWERS).map(Number), text: (v) => POWERS[v], label: h("tspan", {}, "‖J‖", h("tspan", { dy: 3, "font-size": 8 }, "F")) }, y: { min: 0, max: QUERIES, ticks: [], label: "how far weights move with scores: a dot a query" }, ...SIZE });
   const heap = h("path", { class: "ex-heap" }), ruler = h("path", { class: "ex-ruler" }), deviation = h("text", { class: "ex-text", style: "text-anchor: start" });
   const bars = range(KEYS).map(() => h("line", { class: "ex-thin" })), largest = h("text", { class: "ex-text ex-c2" });
   const [left, top] = alive.px([1e-8, QUERIES]), [right, bottom] = alive.px([DEAD, 0]);
@@ -76,9 +77,10 @@ function build({ get, set }) {
   const width = slider({ label: h("span", {}, "Features: ", dk(), " ="), values: WIDTHS, text: (v) => fmt(v, 0), set: (v) => set({ d_k: v }) });
   const scale = toggle({ label: h("span", {}, "Divide the scores by √", dk()), set: (scaled) => set({ scaled }) });
   const again = h("button", { type: "button", class: "ex-button", onclick: () => set({ seed: (get().seed + 1) % 1000 }) }, "Draw again");
-  const drawn = h("span"), words = range(3).map((k) => h("p", { class: k < 2 ? "ex-two" : "ex-two ex-lead" }));
+  const drawn = h("span"), words = range(2).map(() => h("p", { class: "ex-two" }));
+  const said = h("span"), why = h("span", { class: "ex-whole" }, "(‖J‖", h("sub", {}, "F"), ` < ${DEAD})`), lead = h("p", { class: "ex-two ex-lead" }, said, " ", why);
   const body = [h("div", { class: "ex-four" },
-    h("div", { class: "ex-stack" }, width.el, scale.el, h("div", { class: "ex-row" }, again, drawn), words[2]),
+    h("div", { class: "ex-stack" }, width.el, scale.el, h("div", { class: "ex-row" }, again, drawn), lead),
     h("div", {}, spread.svg, words[0]), h("div", {}, share.svg, words[1]), alive.svg)];
 
   function draw({ d_k, scaled, seed }, { counts, expected, deviation: found, weights, entropy, norms, dead }) {
@@ -109,9 +111,11 @@ function build({ get, set }) {
     write(drawn, `seed ${seed}`);
     write(words[0], `Standard deviation: ${fmt(found)} measured, ${scaled ? `√${d_k} / √${d_k} = 1` : `√${d_k} = ${fmt(expected)}`} in theory.`);
     write(words[1], `Query 1 gives one key ${fmt(peak, 3)}. Its entropy, ${fmt(entropy)} nats, is that of ${fmt(Math.exp(entropy), 1)} equal keys.`);
-    write(words[2], few ? `${few} of ${QUERIES} queries are dead: moving their scores hardly moves their weights (‖J‖ < ${DEAD}).` : `None of ${QUERIES} queries is dead: each one's weights move with its scores.`);
+    const dying = few > 1 ? "are dead: no score moves their" : "is dead: no score moves its";
+    write(said, few ? `${few} of ${QUERIES} queries ${dying} weights by much` : `None of ${QUERIES} queries is dead: scores move the weights of each.`);
+    why.hidden = !few;
   }
-  return { body, draw, say: () => [2, 0, 1].map((k) => words[k].textContent).join(" ") };
+  return { body, draw, say: () => [said, ...words].map((part) => part.textContent).join(" ") };
 }
 
 export default explorable({
