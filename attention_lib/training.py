@@ -281,7 +281,8 @@ class Adafactor:
     Parameters
     ----------
     rate : float, optional
-        The step relative to the matrix's size. By default min(0.01, 1/√t) at step t.
+        The step relative to the matrix's size.
+        By default min(0.01, 1/√t) at step t, which is 1/√max(t, 10⁴), the schedule of T5's pre-training.
     floor : float, default 1e-3
         A matrix's size counts as at least this, so that one of zeros can leave them.
     clip : float, default 1.0
@@ -291,9 +292,11 @@ class Adafactor:
 
     Notes
     -----
-    Used in chapter 09.
+    Built in chapter 09.
     Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost", 2018, arXiv:1804.04235,
     algorithm 4, with the decay 1 - t^-0.8 and without momentum; every weight here is a matrix.
+    The defaults are those of Mesh TensorFlow's ``AdafactorOptimizer``, which remembers all entries of a small matrix
+    (https://github.com/tensorflow/mesh, ``optimize.py``).
 
     Examples
     --------

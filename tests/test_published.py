@@ -10,11 +10,13 @@ from attention_lib import (
     attention_scores,
     attention_weights,
     causal_mask,
+    init_weights,
     log_softmax,
     padding_mask,
     softmax,
     window_mask,
 )
+from attention_lib.training import Adafactor
 
 
 def assert_prints(actual, published, digits):
@@ -343,3 +345,35 @@ def test_nanogpt_sizes_of_one_attention_block():
     assert cost.flops["output"] == 1207959552
     assert cost.total_flops == 8053063680
     assert cost.parameters == 1769472 + 589824
+
+
+def test_t5_initialiser():
+    # Mesh TensorFlow, transformer/attention.py, AttentionParams: (d_model * d_kv)^-0.5 for W_q, d_model^-0.5 for W_k
+    # and W_v, (heads * d_kv)^-0.5 for W_o, at the sizes of T5-small. The drawn entries are a sample: 262,144 of them,
+    # whose standard deviation has a relative error of 0.14 %; three of those are allowed.
+    assert_prints((512 * 64) ** -0.5, 0.005524, 6)
+    assert_prints(512**-0.5, 0.04419, 5)
+    for seed in range(3):
+        drawn = init_weights(np.random.default_rng(seed), 512, 64, 8, scheme="t5")
+        assert [W.std() for W in drawn] == pytest.approx([0.005524, 0.04419, 0.04419, 0.04419], rel=0.0045)
+
+
+@pytest.mark.parametrize(
+    "size, expected",
+    [
+        (1.0, [[0.509098, -0.9890710, 1.9868908], [1.4871088, 0.2218242, -0.7609778]]),
+        (1e-4, [[0.5789279, -0.9066063, 1.8872364], [1.3892815, 0.0061483, -0.8457325]]),  # below the floor
+    ],
+)
+def test_optax_adafactor(size, expected):
+    # What optax 0.2.8 makes of the same three gradients in float64, in units of `size`:
+    # optax.adafactor(learning_rate=lambda n: jnp.minimum(0.01, (n + 1.0) ** -0.5), min_dim_size_to_factor=1)
+    W = size * np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
+    optimizer = Adafactor()
+    for G in (
+        [[1.0, -2.0, 0.5], [3.0, 0.0, -1.0]],
+        [[0.1, 0.4, -0.2], [-0.3, 2.0, 0.6]],
+        [[-5.0, 1.0, 2.0], [0.5, 4.0, 3.0]],
+    ):
+        (W,) = optimizer.step((W,), (np.array(G),))
+    assert_prints(W / size, expected, 7)
