@@ -14,6 +14,7 @@ from attention_lib import explorables
 from attention_lib.explorables._web import bundle
 
 LOOKS = [(module, arguments) for module, row in ROWS.items() for arguments in row.shown]
+PLANE = [module for module, _ in LOOKS].index("plane")
 PREFIX = "/attention-book/"
 CONTROLS = "button, input, select, textarea, [role=slider], [role=spinbutton], [tabindex]"
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -183,7 +184,7 @@ def test_every_control_moves_the_picture_by_key_and_reset_brings_it_back(page, n
 
 
 def test_keys_faster_than_the_pictures_are_all_counted(page):
-    dot = look(page, 0).get_by_role("slider").first
+    dot = look(page, PLANE).get_by_role("slider").first
     for key in ["ArrowRight"] * 12 + ["ArrowUp"] * 7:
         dot.evaluate("(e, key) => e.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))", key)
     page.evaluate(NEXT_FRAME)
@@ -353,7 +354,7 @@ def test_where_its_script_fails_the_tables_come(browser, address):
     with tab(browser, address) as page:
         page.route("**/plane.js", lambda route: route.fulfill(body="export default 1;", content_type="text/javascript"))
         page.goto("looks.html")
-        still = look(page, 0).locator(".ex-still table").first
+        still = look(page, PLANE).locator(".ex-still table").first
         page.wait_for_function("table => getComputedStyle(table).visibility === 'visible'", arg=still.element_handle())
         assert page.locator(".ex-alive [aria-label='Three tokens to drag']").count() == 0
         assert any("explorable plane" in fault for fault in page.faults)
