@@ -85,7 +85,7 @@ class Repository:
         else:
             address = f"git+{self.url}@{quote(self.branch)}"
         folder = f"#subdirectory={quote(self.folder.strip('/'))}" if self.folder else ""
-        return f"attention-lib[plot] @ {address}{folder}"
+        return f"attention-lib[plot,explore] @ {address}{folder}"
 
 
 def find(root, environ=os.environ):

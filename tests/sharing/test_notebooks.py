@@ -58,10 +58,10 @@ def test_where_no_repository_is_known_the_copy_is_the_chapter():
 def test_the_cell_installs_from_the_repository_that_published_it():
     missing = "import sys; sys.modules['attention_lib'] = None"  # as Python says of a module that is not there
     noted = run(setup_cell(), missing)
-    assert noted == 'pip install --quiet "attention-lib[plot] @ https://github.com/reader/book/archive/main.zip"\n'
+    assert noted == 'pip install --quiet "attention-lib[plot,explore] @ https://github.com/reader/book/archive/main.zip"\n'
     gitlab = Repository("https://gitlab.com/a/b", "main", folder="book/")
     noted = run(setup_cell(gitlab), missing)
-    assert noted == 'pip install --quiet "attention-lib[plot] @ git+https://gitlab.com/a/b@main#subdirectory=book"\n'
+    assert noted == 'pip install --quiet "attention-lib[plot,explore] @ git+https://gitlab.com/a/b@main#subdirectory=book"\n'
 
 
 def test_the_cell_does_nothing_where_the_library_is_installed():
@@ -72,9 +72,9 @@ def test_pip_reads_what_the_cell_asks_for():
     from packaging.requirements import Requirement
 
     requirement = Requirement(FORK.requirement())
-    assert requirement.name == "attention-lib" and requirement.extras == {"plot"}
+    assert requirement.name == "attention-lib" and requirement.extras == {"plot", "explore"}
     project = (ROOT / "pyproject.toml").read_text("utf8")
-    assert f'name = "{requirement.name}"' in project and "\nplot = [" in project
+    assert f'name = "{requirement.name}"' in project and all(f"\n{extra} = [" in project for extra in requirement.extras)
 
 
 def test_the_copies_that_the_workflow_pushes_are_the_ones_beside_the_pages(clone, tmp_path):
