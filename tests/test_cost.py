@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -135,7 +136,7 @@ def test_the_chapter_quotes_the_recorded_times():
     notebook = nbformat.read(ROOT / "chapters" / "07-complexity.ipynb", as_version=4)
     found = {}
     for cell in notebook.cells:
-        if cell.cell_type == "code" and "by_tokens = " in cell.source or "by_features = " in cell.source:
+        if cell.cell_type == "code" and re.search(r"^by_(tokens|features) = ", cell.source, re.M):
             for statement in ast.parse(cell.source).body:
                 found[statement.targets[0].id] = ast.literal_eval(statement.value)
     for sweep, size, fixed in (("tokens", "n", "d"), ("features", "d", "n")):

@@ -32,7 +32,12 @@ def flops_from_the_library(N, M, d, d_head, h):
 
 @pytest.mark.parametrize(
     "answer",
-    [flops_from_shapes, flops_from_the_library, lambda *a: tuple(flops_from_shapes(*a)), lambda *a: np.array(flops_from_shapes(*a))],
+    [
+        flops_from_shapes,
+        flops_from_the_library,
+        lambda *a: tuple(flops_from_shapes(*a)),
+        lambda *a: np.array(flops_from_shapes(*a)),
+    ],
 )
 def test_layer_flops_takes_every_right_answer(answer):
     assert check.layer_flops(answer).message == "all correct"
