@@ -123,6 +123,8 @@ def test_a_trait_of_numbers_says_what_it_expected(wrong):
     with pytest.raises(traitlets.TraitError, match=r"rows is .*, expected finite numbers of shape \(3, 2\)"):
         Held(rows=wrong)
     assert Held(rows=np.eye(3)[:, :2]).rows == [[1, 0], [0, 1], [0, 0]]
+    with pytest.raises(traitlets.TraitError, match="points is .*, expected -4 to 4"):
+        explorables.AttentionPlane(points=[[4, -4], [0, 4.01], [0, 0]])
 
 
 def test_a_wrong_result_is_seen():

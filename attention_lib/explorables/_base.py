@@ -11,10 +11,13 @@ from attention_lib.explorables._web import bundle, source
 
 
 class Numbers(traitlets.TraitType):
-    """A trait that holds an array of finite numbers, as lists; `shape` has None where any length will do."""
+    """A trait that holds an array of finite numbers, as lists.
 
-    def __init__(self, default, shape, **options):
-        self.shape = shape
+    `shape` has None where any length will do, and no number is larger in size than `limit`.
+    """
+
+    def __init__(self, default, shape, limit=np.inf, **options):
+        self.shape, self.limit = shape, limit
         super().__init__(default, **options)
         self.default_value = self.validate(None, default)
 
@@ -27,6 +30,8 @@ class Numbers(traitlets.TraitType):
         if not fits or any(want not in (None, got) for want, got in zip(self.shape, array.shape, strict=True)):
             shape = str(self.shape).replace("None", "any")
             raise traitlets.TraitError(f"{self.name or 'value'} is {value!r}, expected finite numbers of shape {shape}")
+        if np.abs(array).max(initial=0) > self.limit:
+            raise traitlets.TraitError(f"{self.name or 'value'} is {value!r}, expected -{self.limit} to {self.limit}")
         return array.tolist()
 
 

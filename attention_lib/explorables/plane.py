@@ -15,7 +15,7 @@ class AttentionPlane(Explorable):
     ``shows`` is "scores" (with lengths and angles) or "outputs" (softmax(XXᵀ/τ)X with ``temperature`` τ).
     """
 
-    points = Numbers([[2, 1], [1, 4], [-1, 2]], shape=(3, 2)).tag(sync=True)
+    points = Numbers([[2, 1], [1, 4], [-1, 2]], shape=(3, 2), limit=4).tag(sync=True)
     query = traitlets.Int(1, min=1, max=3).tag(sync=True)
     shows = traitlets.Enum(["scores", "outputs"], "scores").tag(sync=True)
     temperature = traitlets.Float(1, min=0.1, max=100).tag(sync=True)
