@@ -81,7 +81,7 @@ class Saturation(Explorable):
         return [
             ("Scores", ["standard deviation"], ["measured", "in theory"], spread),
             ("Weights", ["query 1"], ["largest", "entropy in nats", "keys read, in effect"], first),
-            ("Jacobians", ["size ‖J‖"], ["median query", f"below {DEAD}"], norms),
+            ("Jacobians", ["‖J‖_F"], ["median query", f"below {DEAD}"], norms),
         ]
 
 

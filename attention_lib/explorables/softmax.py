@@ -16,7 +16,7 @@ class SoftmaxRow(Explorable):
     keep every exponential, sum and quotient: "float64", "float32" or "float16".
     """
 
-    scores = Numbers([1, 3, 2, -1], shape=(4,)).tag(sync=True)
+    scores = Numbers([1, 3, 2, -1], shape=(4,), limit=5).tag(sync=True)
     shift = traitlets.Float(0, min=-1000, max=1000).tag(sync=True)
     temperature = traitlets.Float(1, min=0.1, max=100).tag(sync=True)
     kept = traitlets.Enum(["float64", "float32", "float16"], "float64").tag(sync=True)

@@ -74,7 +74,7 @@ function knob({ i, set }, { svg, px }) {
     el,
     show(v) {
       at = v;
-      const [x, y] = px([i, clamp(v, -FAR, FAR)]);
+      const [x, y] = px([i, v]);
       el.style.left = `${(100 * x) / wide}%`;
       el.style.top = `${(100 * y) / tall}%`;
       put(el, { "aria-valuenow": v, "aria-valuetext": fmt(v) });
@@ -98,7 +98,7 @@ function build({ get, set }) {
   const boxes = KEYS.map((i) => numberBox({ label: `Score s${i}`, min: -FAR, max: FAR, set: (v) => move(i, v) }));
   const tau = slider({ label: "Divide all by the temperature τ =", min: 0.1, max: 100, log: true, set: (temperature) => set({ temperature }) });
   const added = slider({ label: "Add to every score c =", values: ADDED, text: (v) => fmt(v, 0), set: (shift) => set({ shift }) });
-  const type = choice({ label: "Numbers", options: TYPES, set: (i) => set({ kept: TYPES[i] }) });
+  const type = choice({ label: "Numbers in", options: TYPES, set: (i) => set({ kept: TYPES[i] }) });
   const notes = [h("span"), h("sup")];
   const forms = heatTable({ caption: notes, rows: [...KEYS.map((i) => [String(i), i]), "Σ"], cols: ["plain eˣ", "plain weight", "stable eˣ⁻ᵐ", "stable weight"], text: short });
   const cells = [...forms.el.querySelectorAll("tbody td")];
@@ -118,7 +118,7 @@ function build({ get, set }) {
   function draw(state, r) {
     const { scores, shift, temperature, kept } = state;
     scores.forEach((s, j) => {
-      const [x, y] = top.px([j + 1, clamp(s, -FAR, FAR)]), [, zero] = top.px([1, 0]), [, floor] = low.px([1, 0]), [, peak] = low.px([1, r.weights[j]]);
+      const [x, y] = top.px([j + 1, s]), [, zero] = top.px([1, 0]), [, floor] = low.px([1, 0]), [, peak] = low.px([1, r.weights[j]]);
       put(stems[j], { x1: x, x2: x, y1: zero, y2: y });
       put(bars[j], { x1: x, x2: x, y1: floor, y2: peak });
       put(shares[j], { x, y: peak - 6 });
