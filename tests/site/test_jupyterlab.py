@@ -18,6 +18,7 @@ CELLS = [
     "print(*plane.points[0], *plane.scores.round(2).ravel())",
     "plane.points = [[3, 0], [0, 2], [-1, -1]]\nplane.query = 3",
     "plane",
+    "plane.shows, plane.temperature = 'outputs', 4",
 ]
 OPTIONS = {
     "ServerApp.ip": "127.0.0.1",
@@ -170,8 +171,12 @@ def test_what_python_sets_moves_the_picture_wherever_it_is_shown(lab):
     lab.page.wait_for_function("() => [...document.querySelectorAll('.ex [role=slider]')].some(e => e.ariaValueText === 'x 3.00, y 0.00')")
     assert numbers_in(first) == numbers_in(second) == [3, 0, 9, 0, -3, 0, 4, -2, -3, -2, 2]
     assert first.locator("[type=radio]").nth(2).is_checked()
+    lab.run(4)
+    for ex in (first, second):
+        ex.get_by_text("Outputs O").wait_for()
+        assert ex.get_by_role("slider", name="Temperature").get_attribute("aria-valuetext") == "4.00"
     first.get_by_role("button", name="Reset").click()
-    lab.page.wait_for_timeout(300)
+    second.get_by_text("The keys of").wait_for()
     assert numbers_in(first) == numbers_in(second) != [3, 0, 9, 0, -3, 0, 4, -2, -3, -2, 2]
 
 

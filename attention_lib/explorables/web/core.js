@@ -278,34 +278,40 @@ function keepKeys(root) {
  *   label    what the whole is called, for who cannot see it
  *   hint     how to use it, in one line
  *   inputs   the names of the traits, as in Python
+ *   looks    those of them on which it depends what there is to build: another value builds anew
  *   compute  (state) => results, named as the properties in Python
  *   build    ({ get, set, start }) => { body, draw, say }
  * get() is the state, set({ name: value }) changes it, start is what Reset goes back to. `body` lists elements,
  * draw(state, results) fills them, say(state, results) is heard after a pause.
  */
-export function explorable({ label, hint, inputs, compute, build }) {
+export function explorable({ label, hint, inputs, looks = [], compute, build }) {
   function render({ model, el }) {
     const get = () => Object.fromEntries(inputs.map((name) => [name, model.get(name)]));
     const set = (changes) => {
       for (const [name, value] of Object.entries(changes)) model.set(name, value);
       model.save_changes();
     };
-    const start = get(), region = h("p", { class: "ex-heard", "aria-live": "polite" });
-    const { body, draw, say } = build({ get, set, start });
-    const head = h("div", { class: "ex-head" }, h("p", {}, hint), h("button", { type: "button", class: "ex-button", onclick: () => set(start) }, "Reset"));
-    const root = h("div", { class: "ex", role: "group", "aria-label": label }, head, ...body, region);
-    const speak = announcer(region);
-    const update = () => {
-      const state = get(), results = compute(state);
-      draw(state, results);
-      speak(say(state, results));
-    };
-    const redraw = perFrame(update);
-    keepKeys(root);
-    update();
-    el.append(root);
-    inputs.forEach((name) => model.on(`change:${name}`, redraw));
-    return () => inputs.forEach((name) => model.off(`change:${name}`, redraw));
+    const start = get();
+    let update;
+    function make() {
+      const { body, draw, say } = build({ get, set, start }), region = h("p", { class: "ex-heard", "aria-live": "polite" });
+      const head = h("div", { class: "ex-head" }, h("p", {}, hint), h("button", { type: "button", class: "ex-button", onclick: () => set(start) }, "Reset"));
+      const root = h("div", { class: "ex", role: "group", "aria-label": label }, head, ...body, region);
+      const speak = announcer(region);
+      update = () => {
+        const state = get(), results = compute(state);
+        draw(state, results);
+        speak(say(state, results));
+      };
+      keepKeys(root);
+      update();
+      el.replaceChildren(root);
+    }
+    make();
+    const redraw = perFrame(() => update()), remake = perFrame(make);
+    const each = (way) => inputs.forEach((name) => model[way](`change:${name}`, looks.includes(name) ? remake : redraw));
+    each("on");
+    return () => each("off");
   }
   return { render };
 }

@@ -77,7 +77,7 @@ function drawOutputs({ svg, over, px, line }) {
 }
 
 function build({ get, set, start }) {
-  const outputs = start.shows === "outputs";
+  const outputs = get().shows === "outputs";
   const view = plane({ label: "Plane with the three tokens", range: RANGE });
   const drawPlane = (outputs ? drawOutputs : drawScores)(view);
   let moved = -1;
@@ -142,6 +142,7 @@ export default explorable({
   label: "Three tokens to drag",
   hint: "Drag a token, or choose it with Tab and press arrow keys (with Shift: small steps).",
   inputs: ["points", "query", "shows", "temperature"],
+  looks: ["shows"],
   compute,
   build,
 });
