@@ -22,6 +22,7 @@ from attention_lib.check.formula import (
 )
 from attention_lib.check.masking import cache_mask, masked_loss, masked_softmax, packed_mask, token_reads
 from attention_lib.check.output import aim, equivariance_gap, gaussian_attention, leave_one_out, mix
+from attention_lib.check.projections import circle, head, line_scores, look_ahead, merged, slopes
 from attention_lib.check.scaling import (
     dead_share,
     divisor,
@@ -48,6 +49,7 @@ __all__ = [
     "batched_scores",
     "cache_mask",
     "cheapest",
+    "circle",
     "crossover",
     "dead_share",
     "divisor",
@@ -58,14 +60,18 @@ __all__ = [
     "fold",
     "gaussian_attention",
     "generation_flops",
+    "head",
     "head_scale",
     "layer_flops",
     "leave_one_out",
+    "line_scores",
     "log_softmax",
     "lone_winner",
+    "look_ahead",
     "loudness",
     "masked_loss",
     "masked_softmax",
+    "merged",
     "mix",
     "packed_mask",
     "pearson",
@@ -76,6 +82,7 @@ __all__ = [
     "score_spread",
     "self_attention_columns",
     "sized_step",
+    "slopes",
     "soft_lookup",
     "softmax",
     "softmax_axis",

@@ -12,7 +12,7 @@ from attention_lib.check._engine import NOT_WRITTEN, RIGHT, UNREADABLE, Report, 
 NUMBERS = sorted(path.name[:2] for path in (Path(__file__).resolve().parents[2] / "chapters").glob("*.ipynb"))
 CHECKS = sorted(check.__all__)
 # These take numbers; all others take a function.
-VALUES = ["aim", "divisor", "doubled_weights", "lone_winner", "query_rates"]
+VALUES = ["aim", "circle", "divisor", "doubled_weights", "line_scores", "lone_winner", "query_rates"]
 FUNCTIONS = sorted(set(CHECKS) - set(VALUES))
 
 
