@@ -58,9 +58,28 @@ def cost(rng):
             yield from (layer | {"itemsize": size, "causal": causal} for size in (2, 8) for causal in (False, True))
 
 
+def questions(rng):
+    for _ in range(300):
+        turns, scales = rng.uniform(-180, 180, 2).round(1), rng.uniform(0.1, 1.5, 2).round(3)
+        yield dict(zip(("turn_q", "turn_k", "scale_q", "scale_k"), (*turns.tolist(), *scales.tolist()), strict=True))
+    for turn_q in (-180, -90, 0, 90, 180):
+        for turn_k in (-180, -90, 0, 30, 180):
+            for scale in (0.1, 1, 1.5):
+                yield {"turn_q": turn_q, "turn_k": turn_k, "scale_q": scale, "scale_k": 1.5}
+
+
+def mask(rng):
+    for fill in ("-inf", "-1e9", "0", "after"):
+        for queries in ("all", "last", "first"):
+            for share in (0, 1, *rng.uniform(0.1, 0.9, 25)):
+                yield {"allowed": (rng.random((5, 5)) < share).tolist(), "fill": fill, "queries": queries}
+
+
 ROWS = {
     "cost": Row(cost, shown=[{}, {"tokens": 131072, "features": 4096, "heads": 32, "itemsize": 2, "causal": True}]),
+    "mask": Row(mask, shown=[{}, {"queries": "last"}]),
     "plane": Row(plane, shown=[{}, {"shows": "outputs", "temperature": 4}]),
+    "questions": Row(questions),
     "saturation": Row(saturation, shown=[{}, {"d_k": 512, "scaled": True}]),
     "softmax": Row(softmax, shown=[{}, {"shift": 710}, {"shift": 8, "kept": "float16"}]),
 }

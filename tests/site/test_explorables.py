@@ -18,11 +18,12 @@ PLANE = [module for module, _ in LOOKS].index("plane")
 PREFIX = "/attention-book/"
 CONTROLS = "button, input, select, textarea, [role=slider], [role=spinbutton], [tabindex]"
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# All that is shown but the control's own value and what is only heard.
+# All that is shown but the control's own value, what is only heard, and where the focus would go.
 SEEN = """ex => {
     const copy = ex.querySelector(".ex").cloneNode(true);
     copy.querySelectorAll(".ex-heard, output, [role=slider]").forEach(e => e.remove());
-    copy.querySelectorAll("[data-lm-suppress-shortcuts]").forEach(e => e.removeAttribute("data-lm-suppress-shortcuts"));
+    const unseen = ["data-lm-suppress-shortcuts", "tabindex"];
+    copy.querySelectorAll("*").forEach(e => unseen.forEach(name => e.removeAttribute(name)));
     return copy.innerHTML.replaceAll(` class=""`, "");
 }"""
 # Whether a finger so many pixels from the middle of a control, each way, is still on it.
