@@ -33,6 +33,7 @@ def softmax(rng):
         scores, shift = rng.uniform(-5, 5, 4).round(2).tolist(), rng.choice([0, 0, 9, 90, 700, 720, 1000, -20, -90, -700, -760])
         temperature = 1 if k % 3 else float(10 ** rng.uniform(-1, 2))
         yield {"scores": scores, "shift": float(shift), "temperature": temperature, "kept": kinds[k % 7 % 3]}
+    yield {"scores": [4.09, -5, -5, -5], "shift": 7, "kept": "float16"}  # rounds down to the largest that it has
     for scores in ([5, 5, 5, 5], [-5, 5, -5, 5], [0, 0, 0, 0], [5, -5, -5, -5], [1, 3, 2, -1]):
         for shift in (-1000, -700, 0, 5, 8.5, 85, 705, 1000):
             for temperature in (0.1, 1, 100):
