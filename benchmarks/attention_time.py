@@ -2,6 +2,9 @@
 
 Chapter 07 quotes the record, attention_time.json beside this file. One thread, float64, all sizes and steps in turn in
 each round, so that what else the machine does falls on all of them alike. A report, not a test.
+
+On Linux, GLIBC_TUNABLES=glibc.malloc.mmap_threshold=8589934592:glibc.malloc.trim_threshold=17179869184 in the
+environment makes freed memory stay with the process: how much of the softmax's time is memory that is new?
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Self-checks of chapter 07: complexity."""
 
 import tracemalloc
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -13,13 +14,24 @@ def layer_flops(answer):
     """Check ``answer(N, M, d, d_head, h)``, the FLOPs of the products Q, K, V, scores, mixture and output."""
     return check_function(
         "layer_flops",
-        answer,
+        listed(answer) if callable(answer) else answer,
         right=lambda N, M, d, d_head, h: products(N, M, M, N * M, d * h * d_head, h * d_head),
         inputs=LAYERS,
         mistakes=LAYER_MISTAKES,
         form="return six numbers: the FLOPs of Q, K, V, scores, mixture and output",
         called="list of FLOPs",
     )
+
+
+def listed(answer):
+    """Return the same function, with a list where it returns a dictionary or a generator of the numbers."""
+
+    def run(*arguments):
+        result = answer(*arguments)
+        result = result.values() if isinstance(result, Mapping) else result
+        return list(result) if isinstance(result, Iterable) else result
+
+    return run
 
 
 # All five sizes differ, so that no two can be confused and still agree; and counts stay small enough for float16.
@@ -39,6 +51,16 @@ LAYER_MISTAKES = [
         "multiply-adds",
         lambda N, M, d, d_head, h: products(N, M, M, N * M, d * h * d_head, h * d_head, each=1),
         HALF,
+    ),
+    Mistake(
+        "one addition fewer",
+        lambda N, M, d, d_head, h: [
+            *(rows * h * d_head * (2 * d - 1) for rows in (N, M, M)),
+            h * N * M * (2 * d_head - 1),
+            h * N * d_head * (2 * M - 1),
+            N * d * (2 * h * d_head - 1),
+        ],
+        "a sum of n terms takes n - 1 additions, but a multiply-add counts 2 here, as nearly everywhere: 2·a·b·c",
     ),
     Mistake(
         "features forgotten",
@@ -61,6 +83,11 @@ LAYER_MISTAKES = [
         "this is one head: there are h of them, so the matrices are h * d_head wide",
     ),
     Mistake(
+        "one head's projections",
+        lambda N, M, d, d_head, h: products(N, M, M, N * M, d * d_head, h * d_head),
+        "the projections are those of one head: W_q, W_k and W_v make the features of all h, and W_o takes them",
+    ),
+    Mistake(
         "as many keys as queries",
         lambda N, M, d, d_head, h: products(N, N, N, N * N, d * h * d_head, h * d_head),
         "you took N keys, as in self-attention: here M keys answer N queries",
@@ -80,7 +107,22 @@ LAYER_MISTAKES = [
         lambda N, M, d, d_head, h: products(M, N, N, N * M, d * h * d_head, h * d_head),
         "you swapped the tokens: N of them ask, so Q and the output have N rows, and K and V have M",
     ),
+    Mistake(
+        "output for each key",
+        lambda N, M, d, d_head, h: [*products(N, M, M, N * M, d * h * d_head, h * d_head)[:5], 2 * M * d * h * d_head],
+        "the output has one row for each query: N rows, not M",
+    ),
     Mistake("heads are d wide", lambda N, M, d, d_head, h: products(N, M, M, N * M, d * d, d), ONE_WIDTH),
+    Mistake(
+        "heads are d wide",
+        lambda N, M, d, d_head, h: products(N, M, M, N * M, d * d, h * d_head),
+        "the projections make the heads' features, h * d_head in all: a matrix is (d, h * d_head), not (d, d)",
+    ),
+    Mistake(
+        "heads are d wide",
+        lambda N, M, d, d_head, h: products(N, M, M, N * M, d * h * d, h * d),
+        "you took each head to be d wide: it has d_head features",
+    ),
     Mistake(
         "heads are d wide",
         lambda N, M, d, d_head, h: products(N, M, M, N * M, d * h * d_head, d),
@@ -156,11 +198,12 @@ def cheapest(answer):
         "cheapest",
         answer,
         right=lambda a, b, c, e: min(left_first(a, b, c, e), right_first(a, b, c, e)),
-        inputs=[(7, 2, 5, 3), (2, 7, 3, 5), (3, 4, 6, 2), (9, 3, 9, 3)],
+        inputs=[(7, 2, 5, 3), (2, 7, 3, 5), (3, 4, 6, 2), (9, 3, 9, 3), (3, 2, 4, 5), (2, 3, 6, 4)],
         mistakes=ORDER_MISTAKES,
     )
 
 
+# In the last two inputs the first products, or the sizes of the matrices in the middle, point to the dearer order.
 def left_first(a, b, c, e):
     return a * b * c + a * c * e
 
@@ -193,6 +236,16 @@ ORDER_MISTAKES = [
         lambda a, b, c, e: a * b * c * e,
         "a·b·c·e would be four nested loops: two products after each other are two times three loops",
     ),
+    Mistake(
+        "first product decides",
+        lambda a, b, c, e: (left_first if a < e else right_first)(a, b, c, e),
+        "you chose the order whose first product is cheaper: compare the sums of both products",
+    ),
+    Mistake(
+        "size in the middle decides",
+        lambda a, b, c, e: (left_first if a * c < b * e else right_first)(a, b, c, e),
+        "you chose the order with the smaller matrix in the middle: compare the multiply-adds of both products",
+    ),
     Mistake("one product", lambda a, b, c, e: min(a * b * c, b * c * e), ONE_PRODUCT),
     Mistake("one product", lambda a, b, c, e: min(a * c * e, a * b * e), ONE_PRODUCT),
     Mistake(
@@ -217,6 +270,7 @@ def attention_in_blocks(answer):
         right=lambda Q, K, V, block: attend(Q, K, V),
         inputs=BLOCKS,
         mistakes=BLOCK_MISTAKES,
+        form="give one array of shape (N, d_v): the outputs of all blocks below each other",
     )
     if peaks and report.ok and peaks[-1] > MOST_BYTES:
         return Report(report.name, False, ALL_AT_ONCE, "all scores at once")
@@ -367,6 +421,11 @@ GENERATION_MISTAKES = [
         "all pairs",
         lambda T, d: T * step(T, d),
         "every query meets all T keys: token t meets the t that exist by then",
+    ),
+    Mistake(
+        "half of all pairs",
+        lambda T, d: T * step(T / 2, d),
+        "you took half of T² pairs: the diagonal counts whole, and 1 + 2 + … + T is T(T + 1)/2",
     ),
     Mistake(
         "not itself",

@@ -4,18 +4,18 @@ import numpy as np
 
 from attention_lib.check._engine import Mistake, check_function
 from attention_lib.check._shared import KEEPDIMS, random
-from attention_lib.masks import causal_mask, window_mask
+from attention_lib.masks import block_diagonal_mask, causal_mask, window_mask
 from attention_lib.output import attention
 from attention_lib.weights import softmax
 
 SWAPPED = "True and False are swapped: True means that the query may see the key"
-ADDED = "this is an additive mask, of 0 and −∞: give booleans, True where the query may see the key"
+ADDED = "this is an additive mask, of 0 and large negative numbers: give booleans, True where the query may see the key"
 ITSELF = "no query sees its own token: it may, so the comparison includes equality"
 TRANSPOSED = "your rows are keys: row i says what query i may see"
 
 
-def added(mask):
-    return np.where(mask, 0.0, -np.inf)
+def added(mask, fill=-np.inf):
+    return np.where(mask, 0.0, fill)
 
 
 def cache_mask(answer):
@@ -49,6 +49,11 @@ CACHE_MISTAKES = [
         "you let the last query see the last place, and that may be empty: the offset is past, not m − n",
     ),
     Mistake(
+        "bottom-right",
+        lambda n, m, past: causal_mask(n, m) & (np.arange(m) < past + n),
+        "hiding the empty places does not mend the offset: it is past, not m − n",
+    ),
+    Mistake(
         "one ahead",
         lambda n, m, past: after_the_past(n, m, past + 1),
         "each new query sees the token after its own: query i stands at place past + i",
@@ -70,7 +75,13 @@ CACHE_MISTAKES = [
         lambda n, m, past: np.ones((n, m), bool),
         "every query sees every place, later tokens and empty ones too",
     ),
+    Mistake(
+        "past hidden",
+        lambda n, m, past: after_the_past(n, m, past) & (np.arange(m) >= past),
+        "the stored tokens are hidden: each new query sees all of them",
+    ),
     Mistake("added", lambda n, m, past: added(after_the_past(n, m, past)), ADDED),
+    Mistake("added", lambda n, m, past: added(after_the_past(n, m, past), -1e9), ADDED),
     Mistake("transposed", lambda n, m, past: after_the_past(n, m, past).T, TRANSPOSED),
 ]
 
@@ -112,13 +123,14 @@ def shifted(S, mask, by):
     return S + by, mask
 
 
-# Ordinary rows, an empty row, hidden scores that are huge or NaN, seen scores that overflow an exponential.
+# Ordinary rows, an empty row, hidden scores that are huge or NaN, seen scores that overflow an exponential, with a row
+# that is so far below the other that only its own maximum can save it.
 ROWS = [
     rows(3, 5, seed=0),
     with_an_empty_row(),
     with_hidden([900.0, 3000.0, 900.0]),
     with_hidden([np.nan, np.inf, 0.5]),
-    shifted(*rows(2, 4, seed=3), 2000.0),
+    shifted(*rows(2, 4, seed=3), [[2000.0], [-2000.0]]),
 ]
 
 
@@ -128,6 +140,18 @@ def over_sum(e, axis=-1, keepdims=True):
 
 def filled(S, mask, fill):
     return np.where(mask, S, fill)
+
+
+def at_least(floor, e):
+    """Return each row over its sum, or over `floor` where the sum is smaller."""
+    return e / np.maximum(e.sum(axis=-1, keepdims=True), floor)
+
+
+def less_maximum(S, **options):
+    return np.exp(S - S.max(keepdims=True, **{"axis": -1} | options))
+
+
+TINY, LOWEST = 1e-9, -1e300
 
 
 def stable(S, axis=-1, keepdims=True):
@@ -161,6 +185,41 @@ ROW_MISTAKES = [
     Mistake("masked afterwards", lambda S, mask: over_sum(np.where(mask, stable(S), 0)), AFTER_NAN),
     Mistake("masked afterwards", lambda S, mask: over_sum(stable(S) * mask), AFTER_NAN),
     Mistake("masked afterwards", lambda S, mask: np.nan_to_num(over_sum(stable(S) * mask)), AFTER_NAN),
+    *(
+        Mistake(
+            "masked afterwards",
+            lambda S, mask, floor=floor: at_least(floor, np.where(mask, less_maximum(S), 0)),
+            AFTER_NAN,
+        )
+        for floor in (TINY, 1)
+    ),
+    Mistake("no mask", lambda S, mask: softmax(S), "the mask has no effect: put −∞ in the hidden places"),
+    Mistake("no mask", lambda S, mask: stable(S), "the mask has no effect: put −∞ in the hidden places"),
+    Mistake(
+        "infinity times 0",
+        lambda S, mask: softmax(S - np.inf * ~mask),
+        "∞ times 0 is NaN, so every score is NaN: choose with np.where instead of multiplying",
+    ),
+    Mistake(
+        "maximum of at least 0",
+        lambda S, mask: at_least(1, less_maximum(filled(S, mask, -np.inf), initial=0.0)),
+        "where all seen scores are negative you take off 0 instead of the largest: initial= must lie below every score",
+    ),
+    Mistake(
+        "no maximum",
+        lambda S, mask: at_least(1, np.exp(filled(S, mask, -np.inf))),
+        "a sum below 1 is that of an empty row only after the largest seen score is taken off: take it off first",
+    ),
+    *(
+        Mistake(
+            "one maximum for all rows",
+            lambda S, mask, floor=floor: at_least(
+                floor, less_maximum(filled(S, mask, -np.inf), axis=None, initial=LOWEST)
+            ),
+            "you took off the largest score of all rows, and a row far below it is lost: take off each row's own",
+        )
+        for floor in (TINY, 1)
+    ),
     Mistake("swapped", lambda S, mask: softmax(filled(S, ~mask, -np.inf)), SWAPPED),
     Mistake("swapped", lambda S, mask: stable(filled(S, ~mask, -np.inf)), SWAPPED),
     *(
@@ -174,6 +233,7 @@ ROW_MISTAKES = [
         "the hidden keys take all the weight: minus −∞ is +∞, so check the sign",
     ),
     Mistake("overflow", lambda S, mask: over_sum(np.exp(filled(S, mask, -np.inf))), OVERFLOW),
+    Mistake("overflow", lambda S, mask: at_least(TINY, np.exp(filled(S, mask, -np.inf))), OVERFLOW),
     Mistake("overflow", lambda S, mask: np.nan_to_num(over_sum(np.exp(filled(S, mask, -np.inf)))), OVERFLOW),
     Mistake(
         "columns",
@@ -232,6 +292,11 @@ PACKED_MISTAKES = [
         "each token sees itself and what comes after it: row i is the query, and j ≤ i",
     ),
     Mistake("added", lambda owner: added(own_past(owner)), ADDED),
+    Mistake(
+        "end to end",
+        lambda owner: block_diagonal_mask(np.unique(owner, return_counts=True)[1]) & causal_mask(len(owner)),
+        "you laid the texts end to end by their lengths: a text may stop and go on later, so compare the owners",
+    ),
     Mistake(
         "neighbours",
         lambda owner: own_past(np.cumsum(np.diff(owner, prepend=owner[0]) != 0)),  # a new text at each change
@@ -302,6 +367,16 @@ LOSS_MISTAKES = [
         "each sequence counts alike here, so the tokens of short ones count more: average over all real tokens at once",
     ),
     Mistake(
+        "mean of means",
+        lambda losses, lengths: ((losses * is_real(losses, lengths)).sum(axis=1) / lengths).mean(),
+        "each sequence counts alike here, so the tokens of short ones count more: average over all real tokens at once",
+    ),
+    Mistake(
+        "NaN alone",
+        lambda losses, lengths: np.nanmean(losses),
+        "you left out what is NaN, and padding may be any number: the lengths say which tokens are real",
+    ),
+    Mistake(
         "one a sequence",
         lambda losses, lengths: real_or_zero(losses, lengths).sum(axis=1) / lengths,
         "this is one mean for each sequence: give one number, the mean over all real tokens",
@@ -320,6 +395,11 @@ LOSS_MISTAKES = [
         "one too many",
         lambda losses, lengths: losses[np.arange(losses.shape[1]) <= lengths[:, None]].mean(),
         "one token of padding is taken along: the real ones are at places 0 to length − 1",
+    ),
+    Mistake(
+        "one too few",
+        lambda losses, lengths: losses[np.arange(losses.shape[1]) < lengths[:, None] - 1].mean(),
+        "the last real token is missing: the real ones are at places 0 to length − 1, both included",
     ),
     Mistake(
         "padding alone",
@@ -395,6 +475,16 @@ READS_MISTAKES = [
         "changes pile up",
         lambda f, X: moved_by(f, X, kept=True),
         "earlier changes are still there when you change the next token: start each time from a new X.copy()",
+    ),
+    Mistake(
+        "same array",
+        lambda f, X: np.zeros((len(X), len(X)), bool),
+        "nothing ever moves: if you wrote Y = X, then Y is X itself, and both sides were changed; take X.copy()",
+    ),
+    Mistake(
+        "sign alone",
+        lambda f, X: moved_by(f, X, change=lambda X, t: -X[t]),
+        "you changed the sign of the token, and a network that squares cannot see that: change its size too",
     ),
     Mistake(
         "every feature",

@@ -37,6 +37,9 @@ def flops_from_the_library(N, M, d, d_head, h):
         flops_from_the_library,
         lambda *a: tuple(flops_from_shapes(*a)),
         lambda *a: np.array(flops_from_shapes(*a)),
+        lambda N, M, d, d_head, h: attention_cost(N, M, d_model=d, d_head=d_head, n_heads=h).flops,
+        lambda *a: dict(zip("QKVSAO", flops_from_shapes(*a), strict=True)).values(),
+        lambda *a: (flops for flops in flops_from_shapes(*a)),
     ],
 )
 def test_layer_flops_takes_every_right_answer(answer):
@@ -74,6 +77,23 @@ def six(q, k, v, scores, mixture, output, factor=2):
         ("as many keys as queries", lambda N, M, d, e, h: flops_from_shapes(N, N, d, e, h)),
         ("queries and keys swapped", lambda N, M, d, e, h: flops_from_shapes(M, N, d, e, h)),
         ("heads are d wide", lambda N, M, d, e, h: flops_from_shapes(N, M, d, d, 1)),
+        ("heads are d wide", lambda N, M, d, e, h: flops_from_shapes(N, M, d, d, h)),
+        (
+            "heads are d wide",
+            lambda N, M, d, e, h: six(N * d * d, M * d * d, M * d * d, N * M * h * e, N * M * h * e, N * d * d),
+        ),
+        (
+            "one head's projections",
+            lambda N, M, d, e, h: six(N * d * e, M * d * e, M * d * e, N * M * h * e, N * M * h * e, N * d * e),
+        ),
+        ("output for each key", lambda *a: [*flops_from_shapes(*a)[:-1], flops_from_shapes(*a)[1]]),
+        (
+            "one addition fewer",
+            lambda N, M, d, e, h: [
+                k * a[0] * b[1] * (2 * a[1] - 1)
+                for k, (a, b) in zip([1, 1, 1, h, h, 1], sizes(N, M, d, e, h), strict=True)
+            ],
+        ),
         (
             "keys from the queries' tokens",
             lambda N, M, d, e, h: six(*[N * d * h * e] * 3, N * M * h * e, N * M * h * e, N * d * h * e),
@@ -139,6 +159,8 @@ def test_cheapest_takes_every_right_answer(answer):
         ("FLOPs", lambda *a: 2 * by_counting(*a)),
         ("all sizes multiplied", lambda a, b, c, e: a * b * c * e),
         ("one product", lambda a, b, c, e: b * c * min(a, e)),
+        ("first product decides", lambda a, b, c, e: a * c * (b + e) if a * b * c < b * c * e else b * e * (c + a)),
+        ("size in the middle decides", lambda a, b, c, e: a * c * (b + e) if a * c < b * e else b * e * (c + a)),
         ("features forgotten", lambda a, b, c, e: min(a * (c + e), e * (a + b))),
     ],
 )
@@ -241,6 +263,13 @@ def test_attention_in_blocks_recognises_the_mistake(mistake, answer):
     assert (report.ok, report.mistake) == (False, mistake)
 
 
+def test_attention_in_blocks_says_what_to_return():
+    blocks = check.attention_in_blocks(
+        lambda Q, K, V, block: [attention(Q[k : k + block], K, V) for k in range(0, len(Q), block)]
+    )
+    assert "one array of shape (N, d_v)" in blocks.message
+
+
 def last_block(Q, K, V, block):
     for start in range(0, len(Q), block):
         output = attention(Q[start : start + block], K, V)
@@ -274,6 +303,7 @@ def steps(T, flops):
         ("no cache", lambda T, d: steps(T, lambda t: attention_cost(t, d_model=d, causal=True).total_flops)),
         ("keys projected again", lambda T, d: steps(T, lambda t: attention_cost(1, t, d_model=d).total_flops)),
         ("all pairs", lambda T, d: attention_cost(T, d_model=d).total_flops),
+        ("half of all pairs", lambda T, d: 8 * T * d * d + 2 * T**2 * d),
         ("not itself", lambda T, d: 8 * T * d * d + 2 * T * (T - 1) * d),
         ("one key too many", lambda T, d: sum(8 * d * d + 4 * d * len(range(t + 2)) for t in range(T))),
         ("no output projection", lambda T, d: 6 * T * d * d + 2 * T * (T + 1) * d),

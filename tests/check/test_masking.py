@@ -47,6 +47,8 @@ def test_cache_mask_takes_every_right_answer(answer):
     [
         ("top-left", lambda n, m, past: np.tri(n, m, dtype=bool)),
         ("bottom-right", lambda n, m, past: np.tri(n, m, m - n)),
+        ("bottom-right", lambda n, m, past: causal_mask(n, m) & padding_mask(past + n, m)),
+        ("past hidden", lambda n, m, past: np.pad(np.tri(n), ((0, 0), (past, m - past - n)))),
         ("one ahead", lambda n, m, past: np.arange(m) < np.arange(n)[:, None] + past + 2),
         ("itself hidden", lambda n, m, past: np.tril(np.ones((n, m)), past - 1)),
         ("swapped", lambda n, m, past: np.triu(np.ones((n, m), bool), past + 1)),
@@ -54,6 +56,7 @@ def test_cache_mask_takes_every_right_answer(answer):
         ("past alone", lambda n, m, past: np.repeat(padding_mask(past, m), n, axis=0)),
         ("empty places", lambda n, m, past: [[True] * m] * n),
         ("added", lambda n, m, past: np.triu(np.full((n, m), -np.inf), past + 1)),
+        ("added", lambda n, m, past: np.triu(np.full((n, m), -1e9), past + 1)),
         ("transposed", lambda n, m, past: np.triu(np.ones((m, n)), -past)),
     ],
 )
@@ -125,6 +128,14 @@ def zeroed(A, mask):
     return A
 
 
+def top(S, **options):
+    return S.max(axis=-1, keepdims=True, **options)
+
+
+def total(e, floor):
+    return np.maximum(e.sum(axis=-1, keepdims=True), floor)
+
+
 @pytest.mark.parametrize(
     ("mistake", "answer"),
     [
@@ -142,11 +153,30 @@ def zeroed(A, mask):
             "masked afterwards",
             lambda S, mask: (e := zeroed(np.exp(S - S.max(1)[:, None]), mask)) / e.sum(1)[:, None],
         ),
+        ("masked afterwards", lambda S, mask: (e := zeroed(np.exp(S - S.max(1)[:, None]), mask)) / total(e, 1e-20)),
+        ("masked afterwards", lambda S, mask: (e := zeroed(np.exp(S - S.max(1)[:, None]), mask)) / total(e, 1)),
+        ("no mask", lambda S, mask: softmax(S)),
+        ("no mask", lambda S, mask: plain(S)),
+        ("infinity times 0", lambda S, mask: softmax(S + -np.inf * (1 - mask))),
+        (
+            "maximum of at least 0",
+            lambda S, mask: (e := np.exp((T := put(S, mask, -np.inf)) - top(T, initial=0))) / total(e, 1),
+        ),
+        ("no maximum", lambda S, mask: (e := zeroed(np.exp(S), mask)) / total(e, 1)),
+        (
+            "one maximum for all rows",
+            lambda S, mask: (e := np.exp((T := put(S, mask, -np.inf)) - T.max())) / total(e, 1e-20),
+        ),
+        (
+            "one maximum for all rows",
+            lambda S, mask: (e := np.exp((T := put(S, mask, -np.inf)) - T.max())) / total(e, 1),
+        ),
         ("swapped", lambda S, mask: softmax(put(S, ~mask, -np.inf))),
         ("added", lambda S, mask: softmax(S + np.where(mask, 0.0, -np.inf))),
         ("added", lambda S, mask: softmax(S - 1e9 * ~mask)),
         ("plus infinity", lambda S, mask: softmax(put(S, mask, -float("-inf")))),
         ("overflow", lambda S, mask: (e := zeroed(np.exp(S), mask)) / e.sum(-1, keepdims=True)),
+        ("overflow", lambda S, mask: (e := zeroed(np.exp(S), mask)) / total(e, 1e-20)),
         ("columns", lambda S, mask: softmax(put(S, mask, -np.inf), axis=-2)),
         ("keepdims", lambda S, mask: (e := np.exp((T := put(S, mask, -np.inf)) - T.max(-1))) / e.sum(-1)),
     ],
@@ -185,6 +215,7 @@ def test_packed_mask_takes_every_right_answer(answer):
         ("itself hidden", lambda owner: np.tril(np.equal.outer(owner, owner), -1)),
         ("looks ahead", lambda owner: np.triu(np.equal.outer(owner, owner))),
         ("added", lambda owner: np.where(np.tril(np.equal.outer(owner, owner)), 0, -np.inf)),
+        ("end to end", lambda owner: np.tril(block_diagonal_mask(np.bincount(owner)))),
         (
             "neighbours",
             lambda owner: np.tril(
@@ -238,6 +269,9 @@ def seen(losses, lengths):
             "mean of means",
             lambda losses, lengths: np.mean([r[:k].mean() for r, k in zip(losses, lengths, strict=True)]),
         ),
+        ("mean of means", lambda losses, lengths: np.mean((losses * seen(losses, lengths)).sum(axis=1) / lengths)),
+        ("NaN alone", lambda losses, lengths: np.mean(losses, where=~np.isnan(losses))),
+        ("one too few", lambda losses, lengths: losses[seen(losses, lengths - 1)].mean()),
         ("one a sequence", lambda losses, lengths: [r[:k].mean() for r, k in zip(losses, lengths, strict=True)]),
         ("sum", lambda losses, lengths: losses[seen(losses, lengths)].sum()),
         ("divided by the sequences", lambda losses, lengths: losses[seen(losses, lengths)].sum() / len(losses)),
@@ -293,6 +327,15 @@ def test_token_reads_takes_every_right_answer(answer):
     assert check.token_reads(answer).ok
 
 
+def same_array(f, X):
+    result = np.zeros((len(X), len(X)), bool)
+    for t in range(len(X)):
+        changed = X
+        changed[t] += 5
+        result[:, t] = ~np.isclose(f(changed), f(X)).all(axis=1)
+    return result
+
+
 def piled_up(f, X):
     before, changed = f(X), X
     result = np.zeros((len(X), len(X)), bool)
@@ -307,6 +350,11 @@ def piled_up(f, X):
     [
         ("transposed", lambda f, X: np.array([~np.isclose(probe(f, X, t, 9), f(X)).all(axis=1) for t in range(5)])),
         ("changes pile up", piled_up),
+        ("same array", same_array),
+        (
+            "sign alone",
+            lambda f, X: np.stack([~np.isclose(probe(f, X, t, -X[t]), f(X)).all(axis=1) for t in range(5)], axis=1),
+        ),
         ("every feature", reads_with(9.0, lambda after, before: ~np.isclose(after, before).any(axis=1))),
         (
             "compared with X",
