@@ -71,7 +71,8 @@ def attention_cost(n, m=None, *, d_model, d_head=None, n_heads=1, causal=False, 
         Number of heads.
     causal : bool, default False
         Count only the pairs that `causal_mask(n, m)` allows: the last query sees every key, the one before it
-        one key fewer, and so on, down to none if ``n > m``. This is what scores, exponentials and mixing cannot do without;
+        one key fewer, and so on, down to none if ``n > m``.
+        This is what scores, exponentials and mixing cannot do without;
         a dense implementation computes all pairs and discards the rest.
         The projections and the arrays stay as they are: half of a matrix takes up the whole.
     itemsize : int, default 8
