@@ -9,19 +9,20 @@ import re
 import shutil
 from pathlib import Path
 
-from attention_lib.explorables._web import WEB, source
+from attention_lib.explorables import _web
 
-FILES = {path.name: source(path.name) for path in sorted(WEB.iterdir()) if path.name.endswith((".css", ".js"))}
+FILES = _web.files()
 STATE = hashlib.sha256(repr(FILES).encode()).hexdigest()
 FOLDER = f"_static/explorables-{STATE[:10]}"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def name_files(app, pagename, templatename, context, doctree):
-    """List what the template is to load: nothing, or style, shared code, the page's own modules, and the host last."""
+    """List what the template is to load: nothing, or styles, shared code, the page's own modules, and the host last."""
     modules = sorted(set(re.findall(r'<div class="explorable" data-module="([\w-]+)"', context.get("body", ""))))
-    files = ["explorables.css", "core.js", *(f"{module}.js" for module in modules), "host.js"] if modules else []
-    context["explorables"] = [f"{FOLDER}/{file}" for file in files]
+    styles, scripts = ([f"{module}.{kind}" for module in modules] for kind in ("css", "js"))
+    files = ["explorables.css", *styles, "core.js", *scripts, "host.js"] if modules else []
+    context["explorables"] = [f"{FOLDER}/{file}" for file in files if file in FILES]
 
 
 def write_files(app, error):

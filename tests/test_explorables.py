@@ -14,7 +14,7 @@ from explorable_rows import ROWS, differences, states_of
 
 from attention_lib import explorables
 from attention_lib.explorables._base import Numbers
-from attention_lib.explorables._web import WEB, bundle, source
+from attention_lib.explorables._web import WEB, bundle, files, source, style
 
 BUDGET = 12_000  # bytes, gzipped: all that a page loads for one explorable
 NOT_FINITE = '(name, v) => (typeof v === "number" && !Number.isFinite(v) ? String(v) : v)'  # JSON has no NaN
@@ -75,8 +75,9 @@ def test_the_stored_form_says_the_same_without_a_script(module, explorable):
 
 
 def test_a_page_loads_at_most_12_kB_for_an_explorable(module, record_property):
-    files = ["explorables.css", "core.js", "host.js", f"{module}.js"]
-    weight = sum(len(gzip.compress(source(file).encode(), 6)) for file in files)
+    sent = files()
+    names = ["explorables.css", f"{module}.css", "core.js", f"{module}.js", "host.js"]
+    weight = sum(len(gzip.compress(sent[name].encode(), 6)) for name in names if name in sent)
     record_property("found", (f"bytes sent for the explorable {module}", weight))
     assert weight <= BUDGET
 
@@ -92,9 +93,17 @@ def test_only_the_core_is_imported_and_nothing_from_elsewhere(module):
 def test_what_is_sent_has_no_comments_and_the_same_code():
     for file in WEB.iterdir():
         if file.name.endswith((".js", ".css")):
-            whole, sent = file.read_text("utf8"), source(file.name)
+            whole = file.read_text("utf8")
+            parts = [style(), *map(style, explorables.modules())] if file.name == "explorables.css" else [source(file.name)]
+            sent = "".join(parts)
             assert "\n//" not in sent and "\n/*" not in sent and "`\n" not in whole  # no text over several lines
             assert sent.count("{") >= 0.9 * whole.count("{") and len(sent) < len(whole)
+
+
+def test_a_module_has_its_styles_from_the_shared_part_or_its_own(module):
+    sheet = (WEB / "explorables.css").read_text("utf8")
+    used = set(re.findall(r"\bex-[\w-]+", source(f"{module}.js"))) & set(re.findall(r"\.(ex-[\w-]+)", sheet))
+    assert used - set(re.findall(r"\.(ex-[\w-]+)", style() + style(module))) == set()
 
 
 def test_the_bundle_imports_nothing_and_exports_the_module_alone(module):

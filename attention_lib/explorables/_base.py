@@ -7,7 +7,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from attention_lib.explorables._web import bundle, source
+from attention_lib.explorables._web import bundle, style
 
 
 class Numbers(traitlets.TraitType):
@@ -56,7 +56,7 @@ class Explorable(anywidget.AnyWidget):
 
     @traitlets.default("_css")
     def _style(self):
-        return source("explorables.css")
+        return style() + style(self.module())
 
     @classmethod
     def module(cls):

@@ -6,12 +6,30 @@ from importlib.resources import files
 WEB = files("attention_lib.explorables") / "web"
 COMMENT = re.compile(r"^ *(?://.*|/\*[\s\S]*?\*/)\n", re.M)  # alone on its lines
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";$', re.M)
+SECTION = re.compile(r"^/\* --- ([\w-]+)\.js\b.*\n", re.M)  # of the style sheet: what one module alone needs
 EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.M)
 
 
 def source(name):
-    """Return a file as it is sent: without its comments and indents, which are for who reads it here."""
-    return re.sub(r"^ +", "", COMMENT.sub("", (WEB / name).read_text("utf8")), flags=re.M)
+    """Return a module as it is sent: without its comments and indents, which are for who reads it here."""
+    return trim((WEB / name).read_text("utf8"))
+
+
+def trim(text):
+    return re.sub(r"^ +", "", COMMENT.sub("", text), flags=re.M)
+
+
+def style(module=None):
+    """Return the part of the style sheet that all explorables share, or the section of one module."""
+    shared, *own = SECTION.split((WEB / "explorables.css").read_text("utf8"))
+    return trim(dict(zip(own[::2], own[1::2], strict=True)).get(module, "") if module else shared)
+
+
+def files():
+    """Return what a page's explorables may ask for: text by name of file."""
+    modules = sorted(path.name.removesuffix(".js") for path in WEB.iterdir() if path.name.endswith(".js"))
+    own = {f"{module}.css": style(module) for module in modules if style(module)}
+    return {"explorables.css": style()} | own | {f"{module}.js": source(f"{module}.js") for module in modules}
 
 
 def bundle(module):

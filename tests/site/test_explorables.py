@@ -11,7 +11,7 @@ from explorable_rows import ROWS, differences, states_of
 from web_server import serving
 
 from attention_lib import explorables
-from attention_lib.explorables._web import bundle
+from attention_lib.explorables._web import bundle, files
 
 LOOKS = [(module, arguments) for module, row in ROWS.items() for arguments in row.shown]
 PLANE = [module for module, _ in LOOKS].index("plane")
@@ -151,7 +151,7 @@ def test_the_files_of_one_state_stand_in_one_folder(page, small):
     assert set(re.findall(r"_static/(explorables-\w+)/", html)) == folders and len(folders) == 1
     loaded = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
     names = [url.rpartition("/")[2] for url in loaded if "/explorables-" in url]
-    assert sorted(names) == sorted({*names}) == sorted({"core.js", "host.js", "explorables.css", *(f"{each}.js" for each in ROWS)})
+    assert sorted(names) == sorted(files())
 
 
 @pytest.mark.parametrize("form", ["page", "Jupyter"])
