@@ -21,7 +21,7 @@ class TwoQuestions(Explorable):
     scale_k = traitlets.Float(1, min=0.1, max=1.5).tag(sync=True)
     query = traitlets.Int(1, min=1, max=4).tag(sync=True)
     tokens = np.array([[1.4, 0.6], [-0.6, 1.6], [-1.5, -0.5], [0.7, -1.5]])
-    height = (905, 1675)
+    height = (905, 1695)
 
     @property
     def W_q(self):

@@ -209,9 +209,9 @@ def test_turning_both_changes_both_and_nothing_that_follows(alive):
     "angle, said, attends",
     [
         ("0°", "S is its own mirror image", [1, 2, 3, 4]),
-        ("90°", "nobody scores itself", [2, 3, 4, 1]),
+        ("90°", "Nobody scores itself", [2, 3, 4, 1]),
         ("180°", "S is its own mirror image", [3, 4, 1, 2]),
-        ("−90°", "nobody scores itself", [4, 1, 2, 3]),
+        ("−90°", "Nobody scores itself", [4, 1, 2, 3]),
     ],
 )
 def test_the_turn_between_them_says_who_attends_to_whom(alive, angle, said, attends):

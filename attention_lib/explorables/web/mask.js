@@ -184,7 +184,7 @@ function build({ get, set }) {
 
 export default explorable({
   label: "Mask painter: which query may see which key",
-  hint: "Click a score to hide that key from that query, or drag over several. By keyboard: arrow keys and Space.",
+  hint: "Click a score to hide that key from that query, or drag a mouse over several. By keyboard: arrow keys and Space.",
   inputs: ["allowed", "fill", "queries"],
   compute,
   build,

@@ -136,7 +136,9 @@ function build({ get, set }) {
     who.show(r.weights);
     scores.show(r.scores);
     weights.show(r.weights, { peak: 1 });
-    const mark = (table, on) => [...table.el.tBodies[0].rows].forEach((row, a) => [...row.cells].slice(1).forEach((cell, b) => cell.classList.toggle("ex-at", on(a, b))));
+    const mark = (table, on) => [...table.el.tBodies[0].rows].forEach((row, a) => [...row.cells].slice(1).forEach((cell, b) => {
+      put(cell, { class: `${cell.matches(".ex-minus") ? "ex-minus" : ""}${on(a, b) ? " ex-at" : ""}` });
+    }));
     mark(scores, (a, b) => (a === i && b === other) || (a === other && b === i));
     mark(weights, (a, b) => b === strongest(r.weights[a]));
     [r.W_q, r.W_k, r.product].forEach((M, n) => numbers[n].show(M));
