@@ -296,6 +296,11 @@ UPDATE_MISTAKES = [
         "an update below the threshold stays as it is: divide by the larger of 1 and its root mean square",
     ),
     Mistake(
+        "clipped by the norm",
+        lambda G: (U := factored(G)[1]) / max(1, np.linalg.norm(U)),
+        "you clipped by the root of the sum of squares: the root mean square has their mean",
+    ),
+    Mistake(
         "entries clipped",
         lambda G: np.clip(factored(G)[1], -1, 1),
         "you clipped entry by entry, which turns the update: divide the whole of it by one number",

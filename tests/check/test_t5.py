@@ -227,6 +227,7 @@ def sizes(G, power=2):
     [
         ("not clipped", lambda G: G / sizes(G) ** 0.5),
         ("always normalised", lambda G: (U := G / sizes(G) ** 0.5) / np.sqrt((U**2).mean())),
+        ("clipped by the norm", lambda G: (U := G / sizes(G) ** 0.5) / max(1, (U**2).sum() ** 0.5)),
         ("entries clipped", lambda G: (G / sizes(G) ** 0.5).clip(-1, 1)),
         ("not factored", lambda G: clip(G / np.sqrt(G**2))),
         ("no root", lambda G: clip(G / sizes(G))),
