@@ -136,6 +136,12 @@ def test_a_trait_of_numbers_says_what_it_expected(wrong):
         explorables.AttentionPlane(points=[[4, -4], [0, 4.01], [0, 0]])
 
 
+def test_no_trait_takes_what_is_no_number(explorable):
+    for name in explorable.inputs():
+        with pytest.raises(traitlets.TraitError, match=name):
+            explorable(**{name: np.nan})
+
+
 def test_a_wrong_result_is_seen():
     states = states_of("plane")[:3]
     results = computed("plane", "page", states)

@@ -35,6 +35,16 @@ class Numbers(traitlets.TraitType):
         return array.tolist()
 
 
+class Real(traitlets.Float):
+    """A trait that holds a number from `min` to `max`; NaN, which is neither below nor above, is refused too."""
+
+    def validate(self, obj, value):
+        value = super().validate(obj, value)
+        if np.isnan(value):
+            raise traitlets.TraitError(f"{self.name} is {value!r}, expected a number from {self.min} to {self.max}")
+        return value
+
+
 class Explorable(anywidget.AnyWidget):
     """A thing to drag and to press. In Jupyter an anywidget; in stored HTML what ``web/host.js`` brings to life.
 

@@ -83,7 +83,7 @@ class CostLines(Explorable):
     def text(self):
         flops, size = self.crossings
         return (
-            f"An attention layer of {self.tokens:,} tokens with {self.features:,} features in {self.heads} heads takes "
+            f"An attention layer of {self.tokens:,} tokens with {self.features:,} features in {self.heads} {'head' if self.heads == 1 else 'heads'} takes "
             f"{prefixed(self.all_flops)}FLOP and {prefixed(self.all_bytes)}B: scores and mixing "
             f"{share(self.pair_flops, self.all_flops)} of the operations, N×N arrays {share(self.pair_bytes, self.all_bytes)} "
             f"of the memory. They take half or more from {flops:,} and from {size:,} tokens on."

@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attention_lib.explorables._base import Explorable, Numbers
+from attention_lib.explorables._base import Explorable, Numbers, Real
 from attention_lib.output import attention
 from attention_lib.scores import attention_scores
 
@@ -18,7 +18,7 @@ class AttentionPlane(Explorable):
     points = Numbers([[2, 1], [1, 4], [-1, 2]], shape=(3, 2), limit=4).tag(sync=True)
     query = traitlets.Int(1, min=1, max=3).tag(sync=True)
     shows = traitlets.Enum(["scores", "outputs"], "scores").tag(sync=True)
-    temperature = traitlets.Float(1, min=0.1, max=100).tag(sync=True)
+    temperature = Real(1, min=0.1, max=100).tag(sync=True)
 
     @property
     def height(self):

@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attention_lib.explorables._base import Explorable
+from attention_lib.explorables._base import Explorable, Real
 from attention_lib.scores import attention_scores
 from attention_lib.weights import attention_weights
 
@@ -15,10 +15,10 @@ class TwoQuestions(Explorable):
     ``tokens`` has the four tokens, one a row, and ``query`` the number of the one looked at, from 1.
     """
 
-    turn_q = traitlets.Float(60, min=-180, max=180).tag(sync=True)
-    scale_q = traitlets.Float(1, min=0.1, max=1.5).tag(sync=True)
-    turn_k = traitlets.Float(0, min=-180, max=180).tag(sync=True)
-    scale_k = traitlets.Float(1, min=0.1, max=1.5).tag(sync=True)
+    turn_q = Real(60, min=-180, max=180).tag(sync=True)
+    scale_q = Real(1, min=0.1, max=1.5).tag(sync=True)
+    turn_k = Real(0, min=-180, max=180).tag(sync=True)
+    scale_k = Real(1, min=0.1, max=1.5).tag(sync=True)
     query = traitlets.Int(1, min=1, max=4).tag(sync=True)
     tokens = np.array([[1.4, 0.6], [-0.6, 1.6], [-1.5, -0.5], [0.7, -1.5]])
     height = (905, 1695)

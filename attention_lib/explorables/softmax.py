@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import traitlets
 
-from attention_lib.explorables._base import Explorable, Numbers
+from attention_lib.explorables._base import Explorable, Numbers, Real
 from attention_lib.weights import softmax
 
 
@@ -17,8 +17,8 @@ class SoftmaxRow(Explorable):
     """
 
     scores = Numbers([1, 3, 2, -1], shape=(4,), limit=5).tag(sync=True)
-    shift = traitlets.Float(0, min=-1000, max=1000).tag(sync=True)
-    temperature = traitlets.Float(1, min=0.1, max=100).tag(sync=True)
+    shift = Real(0, min=-1000, max=1000).tag(sync=True)
+    temperature = Real(1, min=0.1, max=100).tag(sync=True)
     kept = traitlets.Enum(["float64", "float32", "float16"], "float64").tag(sync=True)
     height = (545, 1115)
 

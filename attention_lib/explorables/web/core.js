@@ -58,14 +58,14 @@ const heading = (item) => (Array.isArray(item) ? named(...item) : item);
 
 /**
  * A slider with its value beside it. `log`: each step the same factor; `values`: a step for each number of this list,
- * which rises. `extra`: elements at the end of the row.
+ * which rises. `extra`: elements at the end of the row; `name`: what is heard, where the label says too little by itself.
  */
-export function slider({ label, min, max, step = (max - min) / 200, log = false, values, text = (v) => fmt(v), set, extra = [] }) {
+export function slider({ label, name, min, max, step = (max - min) / 200, log = false, values, text = (v) => fmt(v), set, extra = [] }) {
   const id = uid(), span = Math.log(max / min);
   const ends = values ? { min: 0, max: values.length - 1, step: 1 } : log ? { min: 0, max: 1, step: 0.005 } : { min, max, step };
   const value = () => (values ? values[input.valueAsNumber] : log ? Number((min * Math.exp(input.valueAsNumber * span)).toPrecision(3)) : input.valueAsNumber);
   const place = (v) => (values ? values.reduce((best, each, i) => (Math.abs(each - v) < Math.abs(values[best] - v) ? i : best), 0) : log ? Math.log(v / min) / span : v);
-  const input = h("input", { id, type: "range", ...ends, oninput: () => set(value()) });
+  const input = h("input", { id, type: "range", "aria-label": name, ...ends, oninput: () => set(value()) });
   const shown = h("output", { for: id });
   const el = h("div", { class: "ex-slider" }, h("label", { for: id }, label), shown, ...extra, input);
   return {
@@ -78,16 +78,16 @@ export function slider({ label, min, max, step = (max - min) / 200, log = false,
   };
 }
 
-/** A box to type a number in. `label` is heard, not seen. */
+/** A box to type a number in, kept to three decimals. `label` is heard, not seen. */
 export function numberBox({ label, min, max, step = 0.1, set }) {
   let last;
   const el = h("input", {
     type: "number", class: "ex-box", "aria-label": label, min, max, step, autocomplete: "off",
-    onchange: () => (Number.isFinite(el.valueAsNumber) ? set(clamp(el.valueAsNumber, min, max)) : show(last)),
+    onchange: () => (Number.isFinite(el.valueAsNumber) ? set(snap(clamp(el.valueAsNumber, min, max), 0.001)) : show(last)),
   });
   function show(v) {
     last = v;
-    if (el.valueAsNumber !== v) el.value = v;
+    if (!Object.is(el.valueAsNumber, v)) el.value = v;
   }
   return { el, show };
 }

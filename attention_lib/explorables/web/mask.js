@@ -98,6 +98,7 @@ function grid({ get, set }) {
       put(cell, { "aria-pressed": on });
       cell.classList.toggle("ex-hidden", !on);
       write(cell, on || !word ? fmt(SCORES[i][j]) : word);
+      put(cell, { "aria-description": `score ${cell.textContent}` }); // the name is heard in its place
     }));
     if (tbody.rows.length !== to - from || tbody.rows[0] !== lines[from]) tbody.replaceChildren(...lines.slice(from, to));
     if (at[0] < from || at[0] >= to) move(from, at[1]);

@@ -91,7 +91,7 @@ function build({ get, set }) {
   const pick = choice({ label: "Token", options: X, set: (i) => set({ query: i + 1 }) });
   const sliders = ["q", "k"].map((letter) => ({
     turn: slider({ label: W(letter, " turns by"), min: -180, max: 180, step: 1, text: degrees, set: (v) => set({ [`turn_${letter}`]: v }) }),
-    scale: slider({ label: "scales by", min: 0.1, max: 1.5, step: 0.05, set: (v) => set({ [`scale_${letter}`]: v }) }),
+    scale: slider({ label: "scales by", name: `W_${letter} scales by`, min: 0.1, max: 1.5, step: 0.05, set: (v) => set({ [`scale_${letter}`]: v }) }),
   }));
   const button = (text, change) => h("button", { type: "button", class: "ex-button", onclick: () => set(change(get())) }, text);
   const ahead = [0, 90, 180, -90].map((by) => button(degrees(by), ({ turn_k }) => ({ turn_q: wrap(turn_k + by) })));
