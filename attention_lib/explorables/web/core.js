@@ -87,7 +87,7 @@ export function numberBox({ label, min, max, step = 0.1, set }) {
   });
   function show(v) {
     last = v;
-    if (!Object.is(el.valueAsNumber, v)) el.value = v;
+    if (el.value !== String(v)) el.value = v;
   }
   return { el, show };
 }

@@ -111,7 +111,8 @@ function build({ get, set }) {
     if (e.slice(0, 4).includes(Infinity)) return `The plain form fails: the exponent ${fmt(Math.max(...exponents))} is above ${LARGEST[kept][1]}, and ∞ / ∞ is NaN.`;
     if (sum === Infinity) return `The plain form fails: the sum is beyond ${kept}, and what is divided by ∞ is 0.`;
     if (!sum) return "The plain form fails: every exponential rounds to 0, and 0 / 0 is NaN.";
-    if (off > 0.0005) return `The plain form has lost digits: its weights are off by up to ${short(off)}.`;
+    if (off > 0.002) return `The plain form has lost digits: its weights are off by up to ${short(off)}.`;
+    if (off > 0.0005) return `Rounded to ${kept}, the two forms differ by up to ${short(off)}.`;
     return shift ? `Adding ${fmt(shift, 0)} to every score has moved no weight.` : "Add a number to every score: which weights move?";
   }
 
