@@ -98,17 +98,20 @@ def math_style(pages):
 def write_fonts(app, error):
     if error or app.builder.format != "html":
         return
-    pages = [file.read_text("utf8") for file in sorted(Path(app.outdir).rglob("*.html"))]
+    files = sorted(Path(app.outdir).rglob("*.html"))
+    pages = [file.read_text("utf8") for file in files]
+    elsewhere = "".join(text_of(page) for file, page in zip(files, pages, strict=True) if file.stem != "glossary")
     static = Path(app.outdir, "_static")
     fonts = static / "fonts"
     fonts.mkdir(exist_ok=True)
     scripts = [file.read_text("utf8") for file in Path(app.outdir, "_static").glob("explorables-*/*.js")]
     everything = set("".join(text_of(page) for page in pages) + "".join(scripts))
     chinese = {character for character in everything if re.match(HAN, character)}
+    glossary = chinese - set(elsewhere)
     plots = set(text_of("".join(plot for page in pages for plot in re.findall(r'<svg class="plot".*?</svg>', page))))
     made = {name: cut(path, everything - chinese, axes) for name, (path, axes) in TEXT.items()}
     made["symbols"] = cut(DEJAVU / "DejaVuSerif.ttf", everything - chinese - covered(TEXT["serif"][0]))
-    made["chinese"] = cut(CHINESE, chinese)
+    made["chinese"], made["glossary"] = cut(CHINESE, chinese - glossary), cut(CHINESE, glossary)
     made |= {name: cut(path, plots) for name, path in FIGURE.items()}
     for name, font in made.items():
         (fonts / f"{name}.woff2").write_bytes(font)

@@ -117,7 +117,8 @@ def fonts_of(folder):
             bold = bool(re.search(r"font-weight:\s*(700|bold)", face))
             found[family, bold, "italic" in face] = characters
     for family in ("Book", "BookSans"):  # what has no face of its own is emboldened or slanted by the browser
-        plain = found[family, False, False] | found["BookChinese", False, False] | found["BookSymbols", False, False]
+        others = ("BookSymbols", "BookChinese", "BookGlossary")
+        plain = found[family, False, False].union(*(found[other, False, False] for other in others))
         found |= {(family, bold, italic): plain for bold in (False, True) for italic in (False, True)}
     return found
 

@@ -34,6 +34,8 @@ def loaded(site, name):
     files = {urljoin(name, each.partition("?")[0]) for each in found}
     if re.search(HAN, PLOT.sub("", html)):
         files.add("_static/fonts/chinese.woff2")
+    if name == "back/glossary.html":
+        files.add("_static/fonts/glossary.woff2")
     return files
 
 
