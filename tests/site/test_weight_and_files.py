@@ -204,7 +204,7 @@ def test_katex_is_of_one_version_and_the_licence_stays_with_the_fonts(site):
 
 def test_a_cut_font_does_not_carry_the_reserved_name(site):
     fonts = list((site.folder / "_static" / "fonts").glob("*.woff2"))
-    assert len(fonts) == 7
+    assert len(fonts) == 8
     for path in fonts:
         font = TTFont(path)
         assert font.getBestCmap()
