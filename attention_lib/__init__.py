@@ -11,8 +11,9 @@ One module a topic, in the order of the chapters (in brackets):
 ``gradients``   (11)  how a loss moves with queries, keys and values
 
 These import NumPy and each other, upwards only.
-Beside them, imported by name and by nothing here: figures (``attention_lib.plotting``), the readers'
-self-checks (``attention_lib.check``), and small experiments (``attention_lib.tasks`` and ``attention_lib.training``).
+Beside them, imported by name and by nothing here: figures (``attention_lib.plotting``), things to drag
+(``attention_lib.explorables``), the readers' self-checks (``attention_lib.check``), and small experiments
+(``attention_lib.tasks`` and ``attention_lib.training``).
 
 Symbols in shape comments, here and in every chapter: ``N`` queries, ``M`` keys,
 ``d_k`` features of a query or key, ``d_v`` features of a value, ``...`` any leading axes.
