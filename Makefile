@@ -43,10 +43,11 @@ serve:
 	$(SETUP) requirements.txt
 	@$(RUN) tools/book.py --serve --port $(PORT)
 
-# One worker a core. A chapter's cells stay together and in order (loadscope); pyproject.toml has the rest.
+# One worker a core. A chapter's cells stay together and in order (loadscope). Files go out as they are listed, chapters
+# last: by the number of their tests, the few slow ones would come at the end. pyproject.toml has the rest.
 test:
 	$(SETUP) requirements-test.txt
-	@$(RUN) -m pytest -n logical --dist loadscope
+	@$(RUN) -m pytest -n logical --dist loadscope --no-loadscope-reorder
 
 # The library alone, with another NumPy and in an environment of its own: make test-library NUMPY="==2.1.0"
 test-library:
