@@ -1,7 +1,7 @@
-"""What the tests of the self-checks share: each chapter run as its reader runs it, and answers that are no answers."""
+"""What the tests of the self-checks share: what each chapter shows of them, and answers that are no answers."""
 
-import ast
 import functools
+import re
 import sys
 from pathlib import Path
 
@@ -12,57 +12,60 @@ import numpy as np
 import pytest
 
 from attention_lib import check
-from attention_lib.check._engine import Report
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
+REPORT = re.compile(r"[✓○✗] (\w+): (.+)", re.DOTALL)
 
 
 class Chapter:
-    """A chapter's code cells, run in order.
+    """A chapter's code cells.
 
     Attributes
     ----------
-    names : dict
-        Everything the cells define: ``chapter("02").names["my_function_solution"]``.
-    stubs, solutions : dict of str to Report
+    stubs, solutions : dict of str to str
         What the checks in the cells tagged ``exercise`` and ``solution`` said, by the check's name.
+        This is what the chapter shows, and nbval runs it all again and compares.
     """
 
     def __init__(self, path):
-        self.names, self.stubs, self.solutions = {"__name__": "__main__"}, {}, {}
-        for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "code":
-                shown = run(cell.source, self.names)
-                if isinstance(shown, Report):
-                    tags = cell.metadata.get("tags", [])
-                    assert ("exercise" in tags) != ("solution" in tags), f"a check in an untagged cell: {shown}"
-                    reports = self.stubs if "exercise" in tags else self.solutions
-                    assert shown.name not in reports, f"checked twice: {shown}"
-                    reports[shown.name] = shown
+        self.stubs, self.solutions = {}, {}
+        self.cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        for cell in self.cells:
+            for report in filter(None, map(report_in, cell.outputs)):
+                name, message = report.groups()
+                tags = cell.metadata.get("tags", [])
+                assert ("exercise" in tags) != ("solution" in tags), f"a check in an untagged cell: {name}"
+                reports = self.stubs if "exercise" in tags else self.solutions
+                assert name not in reports, f"checked twice: {name}"
+                reports[name] = message
+
+    @functools.cached_property
+    def names(self):
+        """Everything the cells define, run in order: ``chapter("01").names["my_function_solution"]``."""
+        names = {"__name__": "__main__"}
+        # A chapter sets NumPy's print options and a figure style; no other test may feel that.
+        with np.printoptions(), matplotlib.rc_context(), pytest.MonkeyPatch.context() as patch:
+            plt.switch_backend("agg")
+            patch.setattr(plt, "show", lambda: plt.close("all"))
+            for cell in self.cells:
+                exec(cell.source, names)
+        return names
 
 
-def run(source, names):
-    """Run one cell's source and return what a notebook would show: the value of a last expression."""
-    *body, last = ast.parse(source).body or [ast.Pass()]
-    if not isinstance(last, ast.Expr):
-        body, last = [*body, last], None
-    exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last else None
+def report_in(output):
+    """Return the match of a check's report, if the value of the cell is one."""
+    return REPORT.fullmatch(output.get("data", {}).get("text/plain", ""))
 
 
 @functools.cache
 def load(number):
     (path,) = CHAPTERS.glob(f"{number}-*.ipynb")
-    # A chapter sets NumPy's print options and a figure style; no other test may feel that.
-    with np.printoptions(), matplotlib.rc_context(), pytest.MonkeyPatch.context() as patch:
-        plt.switch_backend("agg")
-        patch.setattr(plt, "show", lambda: plt.close("all"))
-        return Chapter(path)
+    return Chapter(path)
 
 
 @pytest.fixture(scope="session")
 def chapter():
-    """Return a function: ``chapter("02")`` is that chapter, run once."""
+    """Return a function: ``chapter("02")`` is that chapter, read once."""
     return load
 
 
