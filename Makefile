@@ -16,6 +16,8 @@ export IPYTHONDIR              := $(CURDIR)/.venv/ipython
 export MPLCONFIGDIR            := $(CURDIR)/.venv/matplotlib
 export JUPYTER_PREFER_ENV_PATH := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
+# The matrices are small and the tests have one worker a core: more threads in each would get in each other's way.
+export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve test test-library run numbers site offline links lighthouse clean

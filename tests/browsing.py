@@ -123,6 +123,22 @@ def fonts_of(folder):
     return found
 
 
+WAITED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))"
+
+
+def open_with_late_fonts(page, name):
+    """Open a page whose fonts come when the browser has stopped waiting for them, however slow this machine is."""
+    held = []
+    page.route("**/*.woff2", lambda font: held.append(font))
+    page.goto(name, wait_until="domcontentloaded")
+    page.evaluate(WAITED)
+    assert held, "no font was asked for"
+    for font in held:
+        font.continue_()
+    page.unroute("**/*.woff2")
+    page.wait_for_load_state()
+
+
 SHIFTS = """() => new Promise(done => {
     const moved = [];
     new PerformanceObserver(list => moved.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });

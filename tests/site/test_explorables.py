@@ -48,15 +48,17 @@ def notebook(cells):
 
 @pytest.fixture(scope="module")
 def small(small_book):
-    """Build a book with one page that has every look of every explorable; return its folder."""
-    cells = [nbformat.v4.new_markdown_cell("# Explorables")]
+    """Build a book with a page for each look of each explorable, and one that has them all; return its folder."""
+    looks = []
     for number, (module, arguments) in enumerate(LOOKS):
         it = explorables.load(module)(**arguments)
         data = {"text/html": it.to_html(), "text/plain": repr(it)}
         shown = nbformat.v4.new_output("execute_result", data=data, execution_count=number + 1)
-        cells.append(nbformat.v4.new_markdown_cell(f"## Look {number}\n\nTry it."))
-        cells.append(nbformat.v4.new_code_cell("it", outputs=[shown], execution_count=number + 1))
-    status, said, pages = small_book(index="# Home\n\nNothing to drag.\n", looks=notebook(cells))
+        cell = nbformat.v4.new_code_cell("it", outputs=[shown], execution_count=number + 1)
+        looks.append([nbformat.v4.new_markdown_cell(f"## Look {number}\n\nTry it."), cell])
+    title = nbformat.v4.new_markdown_cell("# Explorables")
+    chapters = {f"look-{number}": notebook([title, *cells]) for number, cells in enumerate(looks)}
+    status, said, pages = small_book(index="# Home\n\nNothing to drag.\n", looks=notebook([title, *sum(looks, [])]), **chapters)
     assert status == 0, said
     return pages
 
@@ -67,18 +69,40 @@ def address(small):
         yield address
 
 
-@pytest.fixture
-def page(browser, address):
+@pytest.fixture(scope="module")
+def desktop(browser, address):
     with tab(browser, address) as page:
-        yield opened(page)
-        assert page.faults == []
+        yield page
+
+
+@pytest.fixture(scope="module")
+def mobile(browser, address):
+    with tab(browser, address, PHONE, has_touch=True, is_mobile=True) as page:
+        yield page
 
 
 @pytest.fixture
-def phone(browser, address):
-    with tab(browser, address, PHONE, has_touch=True, is_mobile=True) as page:
-        yield opened(page)
-        assert page.faults == []
+def page(desktop):
+    """The page with every look."""
+    desktop.faults.clear()
+    yield opened(desktop)
+    assert desktop.faults == []
+
+
+@pytest.fixture
+def ex(desktop, number):
+    """One look, alone on its page."""
+    desktop.faults.clear()
+    yield opened(desktop, f"look-{number}.html").locator(".explorable")
+    assert desktop.faults == []
+
+
+@pytest.fixture
+def touched(mobile, number):
+    """The same on a phone."""
+    mobile.faults.clear()
+    yield opened(mobile, f"look-{number}.html").locator(".explorable")
+    assert mobile.faults == []
 
 
 def opened(page, name="looks.html"):
@@ -100,8 +124,8 @@ def look(page, number):
     return page.locator(".explorable").nth(number)
 
 
-def seen(page, ex):
-    page.evaluate(NEXT_FRAME)
+def seen(ex):
+    ex.page.evaluate(NEXT_FRAME)
     return ex.evaluate(SEEN)
 
 
@@ -172,17 +196,16 @@ def test_a_browser_computes_what_the_library_does(page, form, small):
         assert max(worst.values()) <= 1e-12, (module, worst)
 
 
-def test_every_control_moves_the_picture_by_key_and_reset_brings_it_back(page, number):
-    ex = look(page, number)
-    start, reset = seen(page, ex), ex.get_by_role("button", name="Reset")
+def test_every_control_moves_the_picture_by_key_and_reset_brings_it_back(ex):
+    start, reset = seen(ex), ex.get_by_role("button", name="Reset")
     assert controls(ex)
     for control in controls(ex):
         if control.get_attribute("type") == "radio" and not control.is_checked():
             continue  # by keyboard one goes to it from the chosen one
         press(control)
-        assert seen(page, ex) != start, named(control)
+        assert seen(ex) != start, named(control)
         reset.press("Enter")
-        assert seen(page, ex) == start, f"Reset after {named(control)}"
+        assert seen(ex) == start, f"Reset after {named(control)}"
 
 
 def test_keys_faster_than_the_pictures_are_all_counted(page):
@@ -193,28 +216,27 @@ def test_keys_faster_than_the_pictures_are_all_counted(page):
     assert dot.get_attribute("aria-valuetext") == "x 3.20, y 1.70"
 
 
-def test_every_control_moves_the_picture_by_pointer(page, number):
-    ex = look(page, number)
-    start, reset = seen(page, ex), ex.get_by_role("button", name="Reset")
+def test_every_control_moves_the_picture_by_pointer(ex):
+    start, reset = seen(ex), ex.get_by_role("button", name="Reset")
     for control in controls(ex):
         control.scroll_into_view_if_needed()
         box = control.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         if control.get_attribute("role") == "slider":
-            page.mouse.move(x, y)
-            page.mouse.down()
-            page.mouse.move(x - 20, y + 15, steps=4)
-            page.mouse.up()
-            page.mouse.move(x - 60, y + 60)  # let go of: it stays
+            ex.page.mouse.move(x, y)
+            ex.page.mouse.down()
+            ex.page.mouse.move(x - 20, y + 15, steps=4)
+            ex.page.mouse.up()
+            ex.page.mouse.move(x - 60, y + 60)  # let go of: it stays
         elif control.get_attribute("type") == "range":
-            page.mouse.click(box["x"] + 0.15 * box["width"], y)
+            ex.page.mouse.click(box["x"] + 0.15 * box["width"], y)
         elif control.get_attribute("type") == "number" or control.get_attribute("type") == "radio" and control.is_checked():
             continue
         else:
-            page.mouse.click(x, y)
-        assert seen(page, ex) != start, named(control)
+            ex.page.mouse.click(x, y)
+        assert seen(ex) != start, named(control)
         reset.click()
-        assert seen(page, ex) == start
+        assert seen(ex) == start
 
 
 def finger(page, points):
@@ -226,9 +248,9 @@ def finger(page, points):
     page.wait_for_timeout(50)
 
 
-def test_a_finger_moves_every_control_and_the_page_stands_still(phone, number):
-    ex = look(phone, number)
-    start, reset = seen(phone, ex), ex.get_by_role("button", name="Reset")
+def test_a_finger_moves_every_control_and_the_page_stands_still(touched):
+    ex, phone = touched, touched.page
+    start, reset = seen(ex), ex.get_by_role("button", name="Reset")
     for control in controls(ex):
         kind = control.get_attribute("role") or control.get_attribute("type")
         if kind == "number" or kind == "radio" and control.is_checked():
@@ -242,14 +264,14 @@ def test_a_finger_moves_every_control_and_the_page_stands_still(phone, number):
             phone.touchscreen.tap(box["x"] + 0.15 * box["width"], y)
         else:
             phone.touchscreen.tap(x, y)
-        assert seen(phone, ex) != start, named(control)
+        assert seen(ex) != start, named(control)
         assert phone.evaluate("scrollY") == above, f"the page moved under {named(control)}"
         reset.tap()
-        assert seen(phone, ex) == start
+        assert seen(ex) == start
 
 
-def test_a_finger_beside_the_controls_scrolls_the_page(phone, number):
-    ex = look(phone, number)
+def test_a_finger_beside_the_controls_scrolls_the_page(touched):
+    ex, phone = touched, touched.page
     ex.evaluate("e => scrollTo(0, e.getBoundingClientRect().top + scrollY - 300)")
     box, before = ex.locator(".ex-head p").bounding_box(), phone.evaluate("scrollY")
     x, y = box["x"] + 20, box["y"] + 10
@@ -257,36 +279,35 @@ def test_a_finger_beside_the_controls_scrolls_the_page(phone, number):
     phone.wait_for_function("before => scrollY > before + 50", arg=before)
 
 
-def test_every_control_is_large_enough(page, phone, number):
+def test_every_control_is_large_enough(ex, touched):
     """24 pixels for a mouse, 44 for a finger, as wide as it looks or wider."""
-    for window, half in ((page, 11.5), (phone, 21.5)):
-        for control in [*controls(look(window, number)), look(window, number).get_by_role("button", name="Reset")]:
+    for shown, half in ((ex, 11.5), (touched, 21.5)):
+        for control in [*controls(shown), shown.get_by_role("button", name="Reset")]:
             assert control.evaluate(REACHES, half), f"{2 * half + 1:.0f} pixels: {named(control)}"
 
 
-def test_the_shortcuts_of_the_page_still_work_from_within(page, number):
-    controls(look(page, number))[0].press("Control+k")
-    assert page.locator("dialog#search").is_visible()
+def test_the_shortcuts_of_the_page_still_work_from_within(ex):
+    controls(ex)[0].press("Control+k")
+    assert ex.page.locator("dialog#search").is_visible()
 
 
-def test_what_slides_says_its_value_in_words(page, number):
-    for control in look(page, number).locator("[role=slider], input[type=range]").all():
+def test_what_slides_says_its_value_in_words(ex):
+    for control in ex.locator("[role=slider], input[type=range]").all():
         before = control.get_attribute("aria-valuetext")
         assert before
         press(control)
-        page.evaluate(NEXT_FRAME)
+        ex.page.evaluate(NEXT_FRAME)
         assert control.get_attribute("aria-valuetext") not in (before, None), named(control)
 
 
-def test_a_screen_reader_hears_the_result_after_a_pause(page, number):
-    ex = look(page, number)
+def test_a_screen_reader_hears_the_result_after_a_pause(ex):
     heard = ex.locator("[aria-live=polite]")
     assert heard.count() == 1 and heard.inner_text() == ""
     control = ex.locator("[role=slider], input").first
     for _ in range(3):
         press(control)
     assert heard.inner_text() == ""  # not yet
-    page.wait_for_function("e => e.textContent.length > 10", arg=heard.element_handle())
+    ex.page.wait_for_function("e => e.textContent.length > 10", arg=heard.element_handle())
 
 
 def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page):
@@ -333,12 +354,11 @@ def test_room_is_kept_for_it(browser, address, viewport):
         assert shifts(page)["lines"] == []
 
 
-def test_nothing_glides_for_a_reader_who_wants_no_motion(page, number):
-    ex = look(page, number)
+def test_nothing_glides_for_a_reader_who_wants_no_motion(ex):
     for control in controls(ex):
         press(control)
-        page.evaluate(NEXT_FRAME)
-        assert page.evaluate("document.getAnimations().length") == 0
+        ex.page.evaluate(NEXT_FRAME)
+        assert ex.page.evaluate("document.getAnimations().length") == 0
     moving = "e => [...e.querySelectorAll('*')].filter(e => getComputedStyle(e).transitionDuration !== '0s').length"
     assert ex.evaluate(moving) == 0
 
@@ -364,11 +384,10 @@ def test_where_its_script_fails_the_tables_come(browser, address):
         assert any("explorable plane" in fault for fault in page.faults)
 
 
-def test_paper_has_the_tables(page, number):
-    ex = look(page, number)
-    page.emulate_media(media="print")
+def test_paper_has_the_tables(ex):
+    ex.page.emulate_media(media="print")
     assert ex.locator(".ex-still table").first.is_visible() and not ex.locator(".ex").is_visible()
-    page.emulate_media(media="screen")
+    ex.page.emulate_media(media="screen")
     assert ex.locator(".ex").is_visible() and not ex.locator(".ex-still").is_visible()
 
 
@@ -403,9 +422,9 @@ def test_every_explorable_of_every_page_is_alive_and_no_other_control_is_there(b
             if alive:
                 found[name] = len(alive)
             for ex in page.locator(".explorable").all():
-                start = seen(page, ex)
+                start = seen(ex)
                 press(controls(ex)[0])
-                assert seen(page, ex) != start, name
+                assert seen(ex) != start, name
         assert page.faults == []
     assert len(found) >= 2
     record_property("found", ("explorables in the pages, each alive", sum(found.values())))
@@ -426,6 +445,7 @@ def test_another_control_in_a_page_is_found(page):
     ],
 )
 def test_a_dead_control_is_found(page, fault, test):
-    look(page, 0).evaluate(fault)
+    ex = look(page, 0)
+    ex.evaluate(fault)
     with pytest.raises(AssertionError):
-        test(*([page, page, 0] if test is test_every_control_is_large_enough else [page, 0]))
+        test(*([ex, ex] if test is test_every_control_is_large_enough else [ex]))

@@ -1,36 +1,45 @@
 """Faults planted in a page: the checks of this folder must find each, or they prove nothing."""
 
 import shutil
-import time
+from contextlib import ExitStack
 
 import pytest
 from book_fonts import KATEX
-from browsing import PHONE, barriers, fonts_of, not_in_fonts, settle, shifts, tab, walk_by_keyboard, wider_than_the_screen
+from browsing import (
+    PHONE,
+    barriers,
+    fonts_of,
+    not_in_fonts,
+    open_with_late_fonts,
+    settle,
+    shifts,
+    tab,
+    walk_by_keyboard,
+    wider_than_the_screen,
+)
 from web_server import serving
+
+
+PAGE = "back/notation.html"  # short, with formulas and links
 
 
 @pytest.fixture
 def planted(browser, site, tmp_path):
-    """Return a function that opens a chapter with something written into it, or with other files around it."""
-    opened = []
+    """Return a function that opens a page with something written into it."""
+    with ExitStack() as opened:
 
-    def plant(markup="", before="</article>", change=lambda folder: None, **how):
-        folder = tmp_path / "site"
-        shutil.copytree(site.folder, folder)
-        chapter = folder / site.chapters[1]
-        chapter.write_text(chapter.read_text("utf8").replace(before, markup + before, 1), "utf8")
-        change(folder)
-        server = serving(folder, delay=lambda path: path.endswith(".woff2") and time.sleep(0.6))
-        window = tab(browser, server.__enter__(), **how)
-        page = window.__enter__()
-        opened.extend([server, window])
-        page.goto(site.chapters[1])
-        settle(page)
-        return page
+        def plant(markup, before="</article>", **how):
+            folder = tmp_path / "site"
+            shutil.copytree(site.folder, folder)
+            text = (folder / PAGE).read_text("utf8")
+            assert before in text
+            (folder / PAGE).write_text(text.replace(before, markup + before, 1), "utf8")
+            page = opened.enter_context(tab(browser, opened.enter_context(serving(folder)), **how))
+            page.goto(PAGE)
+            settle(page)
+            return page
 
-    yield plant
-    for each in reversed(opened):
-        each.__exit__(None, None, None)
+        yield plant
 
 
 @pytest.mark.parametrize(
@@ -77,14 +86,15 @@ def test_something_wider_than_a_phone(planted):
     assert "scrolls sideways" in wider_than_the_screen(page)
 
 
-def test_fonts_of_formulas_that_come_late(planted):
+def test_fonts_of_formulas_that_come_late(browser, site, tmp_path):
     """KaTeX's own style sheet, with its fonts in files of their own, moves the lines of a phone."""
-
-    def change(folder):
-        shutil.copyfile(KATEX / "katex.min.css", folder / "_static" / "katex.css")
-        shutil.copytree(KATEX / "fonts", folder / "_static" / "fonts", dirs_exist_ok=True)
-
-    assert shifts(planted(change=change, viewport={"width": PHONE["width"], "height": 30_000}))["lines"]
+    folder = tmp_path / "site"
+    shutil.copytree(site.folder, folder)
+    shutil.copyfile(KATEX / "katex.min.css", folder / "_static" / "katex.css")
+    shutil.copytree(KATEX / "fonts", folder / "_static" / "fonts", dirs_exist_ok=True)
+    with serving(folder) as address, tab(browser, address, {"width": PHONE["width"], "height": 30_000}) as page:
+        open_with_late_fonts(page, site.chapters[1])
+        assert shifts(page)["lines"]
 
 
 def test_a_character_that_was_cut_away(planted, site):

@@ -2,36 +2,28 @@
 
 import io
 import re
-import time
 
 import pytest
-from browsing import DESKTOP, PHONE, settle, shifts, tab, unfold, walk_by_keyboard, wider_than_the_screen
+from browsing import DESKTOP, PHONE, open_with_late_fonts, settle, shifts, tab, unfold, walk_by_keyboard, wider_than_the_screen
 from pypdf import PdfReader
-from web_server import serving
-
-@pytest.fixture(scope="module")
-def slow_fonts(site):
-    """The same pages from a server that sends each font file late."""
-    with serving(site.folder, delay=lambda path: path.endswith(".woff2") and time.sleep(0.7)) as address:
-        yield address
 
 
 @pytest.mark.parametrize("width", [DESKTOP["width"], PHONE["width"]])
-def test_no_line_moves_when_fonts_are_late(browser, site, slow_fonts, width):
+def test_no_line_moves_when_fonts_are_late(browser, site, width):
     """In a window as high as the page, where every move would be seen."""
     moved = {}
-    with tab(browser, slow_fonts, {"width": width, "height": 30_000}) as page:
+    with tab(browser, site.address, {"width": width, "height": 30_000}) as page:
         for name in site.pages:
-            page.goto(name)
+            open_with_late_fonts(page, name)
             moved[name] = shifts(page)["lines"]
     assert {name: lines for name, lines in moved.items() if lines} == {}
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_the_score_for_moving_is_below_a_hundredth(browser, site, slow_fonts, viewport):
-    with tab(browser, slow_fonts, viewport) as page:
+def test_the_score_for_moving_is_below_a_hundredth(browser, site, viewport):
+    with tab(browser, site.address, viewport) as page:
         for name in ("index.html", site.chapters[0]):  # for the others the test above is the stricter one
-            page.goto(name)
+            open_with_late_fonts(page, name)
             assert shifts(page)["score"] < 0.01, name
 
 
