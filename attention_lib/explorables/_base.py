@@ -7,7 +7,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from attention_lib.explorables._web import bundle, style
+from attention_lib.explorables._web import bundle, style_in_jupyter
 
 
 class Numbers(traitlets.TraitType):
@@ -66,7 +66,7 @@ class Explorable(anywidget.AnyWidget):
 
     @traitlets.default("_css")
     def _style(self):
-        return style() + style(self.module())
+        return style_in_jupyter(self.module())
 
     @classmethod
     def module(cls):

@@ -25,6 +25,14 @@ def style(module=None):
     return trim(dict(zip(own[::2], own[1::2], strict=True)).get(module, "") if module else shared)
 
 
+def style_in_jupyter(module):
+    """Return the whole style sheet of one module, whose own section stands against any that comes later.
+
+    In a notebook each explorable brings the shared part once more. So here the own classes count double.
+    """
+    return style() + re.sub(r"\.ex-[\w-]+", r"\g<0>\g<0>", style(module))
+
+
 def files():
     """Return what a page's explorables may ask for: text by name of file."""
     modules = sorted(path.name.removesuffix(".js") for path in WEB.iterdir() if path.name.endswith(".js"))

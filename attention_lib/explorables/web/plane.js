@@ -80,11 +80,8 @@ function build({ get, set, start }) {
   const outputs = get().shows === "outputs";
   const view = plane({ label: "Plane with the three tokens", range: RANGE });
   const drawPlane = (outputs ? drawOutputs : drawScores)(view);
-  let moved = -1;
-  const move = (i, point) => {
-    moved = i;
-    set({ points: get().points.map((p, j) => (j === i ? point : p)) });
-  };
+  let moved = -1, last = get().points;
+  const move = (i, point) => set({ points: get().points.map((p, j) => (j === i ? point : p)) });
   const handles = X.map(([name, color], i) => view.handle({ label: `Token x${color}: arrow keys move it, with Shift by less`, name, color, set: (p) => move(i, p) }));
   const boxes = X.map(([, color], i) => ["feature 1", "feature 2"].map((feature, k) => numberBox({
     label: `x${color}, ${feature}`, min: -4, max: 4, set: (v) => move(i, get().points[i].map((old, f) => (f === k ? v : old))),
@@ -103,7 +100,7 @@ function build({ get, set, start }) {
   /** The sum over features, the product of lengths and cosine, and who wins. */
   function scoresInWords(i, { points }, { scores: S, lengths, angles }) {
     const row = S[i], best = row.indexOf(Math.max(...row)), others = row.map((s, j) => (j === i ? -Infinity : s));
-    const j = moved < 0 || moved === i || points === start.points ? others.indexOf(Math.max(...others)) : moved;
+    const j = moved < 0 || moved === i || `${points}` === `${start.points}` ? others.indexOf(Math.max(...others)) : moved;
     const [[a, b], [c, d]] = [points[i], points[j]].map((p) => p.map((v) => (v < 0 ? `(${fmt(v)})` : fmt(v))));
     return [
       `${X[i][0]}·${X[j][0]} = ${a}·${c} + ${b}·${d} = ${fmt(row[j])}`,
@@ -117,7 +114,9 @@ function build({ get, set, start }) {
   ];
 
   function draw(state, r) {
-    const i = state.query - 1, name = X[i][0];
+    const i = state.query - 1, name = X[i][0], changed = [0, 1, 2].filter((j) => `${state.points[j]}` !== `${last[j]}`);
+    if (changed.length) moved = changed.length > 1 ? -1 : changed[0]; // by whichever hand: two pictures of one object say the same
+    last = state.points;
     drawPlane(state, r);
     state.points.forEach((p, j) => {
       handles[j].show(p);
