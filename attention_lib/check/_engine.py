@@ -74,11 +74,14 @@ def _never_raises(check):
 
 
 @_never_raises
-def check_function(name, answer, *, right, inputs, mistakes=(), form=None, called="result", rtol=1e-4, atol=1e-5):
+def check_function(
+    name, answer, *, right, inputs, mistakes=(), form=None, called="result", boolean=None, rtol=1e-4, atol=1e-5
+):
     """Compare `answer` with the function `right` on each of `inputs`, a list of argument tuples.
 
     The answer runs once on each, and what it prints is shown for one: the one that the report is about.
     `form` is the hint for a result of another kind or shape, and `called` names what is compared.
+    `boolean`, where booleans are asked for, is the hint for ones and zeros in the right places.
     The tolerances are wide enough for answers in float32 and far too narrow for any mistake.
     """
     if not callable(answer):
@@ -91,6 +94,8 @@ def check_function(name, answer, *, right, inputs, mistakes=(), form=None, calle
     wrong = next((i for i, agrees in enumerate(agreements(right)) if not agrees), None)
     got, arguments = outcomes[wrong or 0], inputs[wrong or 0]
     print(got.printed, end="")
+    if wrong is None and boolean and not all(np.array(each.result).dtype == bool for each in outcomes):
+        return Report(name, False, boolean, "ones and zeros")
     if wrong is None:
         return Report(name, True, RIGHT)
     if isinstance(got.error, NotImplementedError):

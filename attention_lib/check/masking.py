@@ -10,6 +10,7 @@ from attention_lib.weights import softmax
 
 SWAPPED = "True and False are swapped: True means that the query may see the key"
 ADDED = "this is an additive mask, of 0 and large negative numbers: give booleans, True where the query may see the key"
+ONES_AND_ZEROS = "ones and zeros are no boolean mask: added, they hide nothing; give booleans, as a comparison does"
 ITSELF = "no query sees its own token: it may, so the comparison includes equality"
 TRANSPOSED = "your rows are keys: row i says what query i may see"
 
@@ -21,7 +22,13 @@ def added(mask, fill=-np.inf):
 def cache_mask(answer):
     """Check ``answer(n, m, past)``: n new tokens after `past` stored ones, in a cache with room for m."""
     return check_function(
-        "cache_mask", answer, right=after_the_past, inputs=CACHES, mistakes=CACHE_MISTAKES, called="mask"
+        "cache_mask",
+        answer,
+        right=after_the_past,
+        inputs=CACHES,
+        mistakes=CACHE_MISTAKES,
+        called="mask",
+        boolean=ONES_AND_ZEROS,
     )
 
 
@@ -113,21 +120,22 @@ def with_hidden(values):
     return S, mask
 
 
-def with_an_empty_row():
+def with_an_empty_row(dtype=float):
     S, mask = rows(4, 4, seed=2)
     mask[2] = False
-    return S, mask
+    return S.astype(dtype), mask
 
 
 def shifted(S, mask, by):
     return S + by, mask
 
 
-# Ordinary rows, an empty row, hidden scores that are huge or NaN, seen scores that overflow an exponential, with a row
-# that is so far below the other that only its own maximum can save it.
+# Ordinary rows, an empty row in two types, hidden scores that are huge or NaN, seen scores that overflow an
+# exponential, with a row that is so far below the other that only its own maximum can save it.
 ROWS = [
     rows(3, 5, seed=0),
     with_an_empty_row(),
+    with_an_empty_row(np.float32),
     with_hidden([900.0, 3000.0, 900.0]),
     with_hidden([np.nan, np.inf, 0.5]),
     shifted(*rows(2, 4, seed=3), [[2000.0], [-2000.0]]),
@@ -151,7 +159,7 @@ def less_maximum(S, **options):
     return np.exp(S - S.max(keepdims=True, **{"axis": -1} | options))
 
 
-TINY, LOWEST = 1e-9, -1e300
+TINY, LOWEST = 1e-9, -1e30
 
 
 def stable(S, axis=-1, keepdims=True):
@@ -176,7 +184,13 @@ ROW_MISTAKES = [
             lambda S, mask, fill=fill: stable(filled(S, mask, fill)),
             "a row that sees nothing gets even shares of what it may not see: its weights should be 0",
         )
-        for fill in (-1e9, np.finfo(float).min)
+        for fill in (-1e9, np.finfo(float).min, -1e300)  # in float32 the last is −∞
+    ),
+    Mistake(
+        "float64 alone",
+        lambda S, mask: (stable if S.dtype == np.float32 else softmax)(filled(S, mask, -np.inf)),
+        "in float32 a row that sees nothing comes out as NaN: 1e300 is infinite there, and 1e-300 is 0; "
+        "np.finfo(S.dtype).min is finite",
     ),
     Mistake("score 0", lambda S, mask: stable(filled(S, mask, 0)), SCORE_ZERO),
     Mistake("score 0", lambda S, mask: stable(S * mask), SCORE_ZERO),
@@ -255,7 +269,13 @@ def loses_an_axis(S, of_maximum, of_sum):
 def packed_mask(answer):
     """Check ``answer(owner)``: which token may see which, if token t belongs to the text owner[t]."""
     return check_function(
-        "packed_mask", answer, right=own_past, inputs=TEXTS, mistakes=PACKED_MISTAKES, called="mask"
+        "packed_mask",
+        answer,
+        right=own_past,
+        inputs=TEXTS,
+        mistakes=PACKED_MISTAKES,
+        called="mask",
+        boolean=ONES_AND_ZEROS,
     )
 
 
@@ -419,6 +439,7 @@ def token_reads(answer):
         mistakes=READS_MISTAKES,
         form="give a matrix of shape (n, n): row i for output i, column t for the token that was changed",
         called="matrix",
+        boolean="ones and zeros are no booleans: give True where the output moved, as with dtype=bool",
     )
 
 

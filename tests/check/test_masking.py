@@ -16,11 +16,11 @@ def cache_by_loops(n, m, past):
 
 
 def cache_by_triangle(n, m, past):
-    return np.tril(np.ones((n, m)), past)
+    return np.tril(np.ones((n, m), bool), past)
 
 
 def cache_by_padding(n, m, past):
-    mask = np.zeros((n, m), int)
+    mask = np.zeros((n, m), bool)
     mask[:, : past + n] = causal_mask(n, past + n)
     return mask.tolist()
 
@@ -58,6 +58,9 @@ def test_cache_mask_takes_every_right_answer(answer):
         ("added", lambda n, m, past: np.triu(np.full((n, m), -np.inf), past + 1)),
         ("added", lambda n, m, past: np.triu(np.full((n, m), -1e9), past + 1)),
         ("transposed", lambda n, m, past: np.triu(np.ones((m, n)), -past)),
+        ("ones and zeros", lambda n, m, past: np.tril(np.ones((n, m)), past)),
+        ("ones and zeros", lambda n, m, past: cache_by_loops(n, m, past).astype(int).tolist()),
+        ("ones and zeros", lambda n, m, past: np.tri(n, m, past, dtype=bool).astype(object)),
     ],
 )
 def test_cache_mask_recognises_the_mistake(mistake, answer):
@@ -89,6 +92,12 @@ def softmax_nan_to_zero(S, mask):
     return A
 
 
+def softmax_in_its_type(S, mask):
+    S = np.where(mask, S, -np.inf)
+    e = np.exp(S - np.maximum(S.max(axis=-1, keepdims=True), np.finfo(S.dtype).min))
+    return e / np.maximum(e.sum(axis=-1, keepdims=True), np.finfo(S.dtype).tiny)
+
+
 def softmax_in_place(S, mask):
     S[~mask] = -np.inf
     return softmax(S)
@@ -101,6 +110,7 @@ def softmax_in_place(S, mask):
         softmax_with_where,
         softmax_nan_to_zero,
         softmax_in_place,
+        softmax_in_its_type,
         lambda S, mask: softmax(np.where(mask, S, -np.inf)),
         lambda S, mask: np.where(mask, softmax(np.where(mask, S, np.finfo(float).min)), 0),
         lambda S, mask: attention_weights(np.eye(len(S)), np.where(mask, S, 0).T, mask=mask, scale=1.0),
@@ -143,6 +153,15 @@ def total(e, floor):
         ("even shares", lambda S, mask: softmax(put(S, mask, -1e9))),
         ("even shares", lambda S, mask: plain(put(S, mask, -1e20))),
         ("even shares", lambda S, mask: plain(put(S, mask, -1e6))),
+        ("even shares", lambda S, mask: plain(np.where(mask, S, -1e200))),
+        (
+            "float64 alone",
+            lambda S, mask: (e := np.exp((T := put(S, mask, -np.inf)) - top(T, initial=-1e300))) / total(e, 1),
+        ),
+        (
+            "float64 alone",
+            lambda S, mask: (e := zeroed(np.exp((T := put(S, mask, -1e9)) - top(T)), mask)) / total(e, 1e-300),
+        ),
         ("score 0", lambda S, mask: softmax(put(S, mask, 0))),
         ("score 0", lambda S, mask: plain(np.multiply(S, mask.astype(float)))),
         ("weight 0", lambda S, mask: zeroed(plain(S), mask)),
@@ -197,8 +216,8 @@ def packed_by_loops(owner):
         packed_by_loops,
         lambda owner: (owner[:, None] == owner) & causal_mask(len(owner)),
         lambda owner: np.tril(owner[:, None] == owner[None, :]),
-        lambda owner: np.equal.outer(owner, owner) * np.tri(len(owner)),
-        lambda owner: np.logical_and(np.subtract.outer(owner, owner) == 0, np.tri(len(owner)) > 0).astype(np.float32),
+        lambda owner: np.equal.outer(owner, owner) * np.tri(len(owner), dtype=bool),
+        lambda owner: np.logical_and(np.subtract.outer(owner, owner) == 0, np.tri(len(owner))).tolist(),
     ],
 )
 def test_packed_mask_takes_every_right_answer(answer):
@@ -215,6 +234,8 @@ def test_packed_mask_takes_every_right_answer(answer):
         ("itself hidden", lambda owner: np.tril(np.equal.outer(owner, owner), -1)),
         ("looks ahead", lambda owner: np.triu(np.equal.outer(owner, owner))),
         ("added", lambda owner: np.where(np.tril(np.equal.outer(owner, owner)), 0, -np.inf)),
+        ("ones and zeros", lambda owner: np.tril(owner[:, None] == owner).astype(int)),
+        ("ones and zeros", lambda owner: np.equal.outer(owner, owner) * np.tri(len(owner))),
         ("end to end", lambda owner: np.tril(block_diagonal_mask(np.bincount(owner)))),
         (
             "neighbours",
@@ -301,7 +322,7 @@ def reads_with(new, differ=lambda after, before: ~np.isclose(after, before).all(
 
 
 def reads_by_loops(f, X):
-    result, before = np.zeros((len(X), len(X)), int), f(X)
+    result, before = np.zeros((len(X), len(X)), bool), f(X)
     for t in range(len(X)):
         kept = X[t].copy()
         X[t] = X[t] * -2 + 1
@@ -363,6 +384,7 @@ def piled_up(f, X):
         ("leaks alone", lambda f, X: np.triu(reads_with(9.0)(f, X), k=1)),
         ("without itself", lambda f, X: reads_with(9.0)(f, X) * (1 - np.eye(5))),
         ("unmoved", reads_with(9.0, lambda after, before: np.isclose(after, before).all(axis=1))),
+        ("ones and zeros", lambda f, X: reads_with(9.0)(f, X).astype(float)),
         ("features", lambda f, X: reads_with(9.0)(lambda columns: f(columns.T), X.T)),
     ],
 )
