@@ -46,7 +46,7 @@ serve:
 	@$(RUN) tools/book.py --serve --port $(PORT)
 
 # One worker a core. A chapter's cells stay together and in order (loadscope). Files go out as they are listed, chapters
-# last: by the number of their tests, the few slow ones would come at the end. pyproject.toml has the rest.
+# and browsers first: by the number of their tests, the few slow ones would come at the end. pyproject.toml has the rest.
 test:
 	$(SETUP) requirements-test.txt
 	@$(RUN) -m pytest -n logical --dist loadscope --no-loadscope-reorder

@@ -61,11 +61,18 @@ def unfold(page):
     settle(page)
 
 
-def barriers(page, only=None, within="html"):
+# No colour depends on the width (test_every_page.py), and what a page is made of is the same in both themes.
+# So each theme's colours are looked at in one width, and the rest in one theme: each is most of axe's time.
+COLOURS = ["color-contrast", "link-in-text-block"]
+ONLY_COLOURS = {"runOnly": {"type": "rule", "values": COLOURS}}
+ALL_BUT_COLOURS = {"rules": {rule: {"enabled": False} for rule in COLOURS}}
+
+
+def barriers(page, rules={}, within="html"):
     """Return what axe finds on the page, or in a part of it: rule, how often, and the first element."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    options = {"resultTypes": ["violations"]} | ({"runOnly": only} if only else {})
+    options = {"resultTypes": ["violations"], **rules}
     found = page.evaluate("([within, options]) => axe.run(within, options)", [within, options])["violations"]
     return [f"{v['id']} x{len(v['nodes'])}: {v['nodes'][0]['html'][:120]}" for v in found]
 
