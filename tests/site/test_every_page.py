@@ -128,4 +128,4 @@ def test_the_page_for_a_wrong_address_is_whole(browser, site):
         assert page.locator("h1").inner_text() == "Page not found"
         assert barriers(page) == []
         page.get_by_role("navigation", name="Chapters").get_by_role("link").nth(1).click()
-        assert page.url == address + site.chapters[0]
+        page.wait_for_url(address + site.chapters[0])
