@@ -357,7 +357,7 @@ FINGER = {"has_touch": True, "is_mobile": True}
 
 @pytest.mark.parametrize(
     "viewport, touch, gap",
-    [(DESKTOP, {}, 40), (PHONE, FINGER, 40), (PHONE, {}, 80), ({"width": 600, "height": 900}, FINGER, 180)],
+    [(DESKTOP, {}, 40), (PHONE, FINGER, 40), (PHONE, {}, 110), ({"width": 600, "height": 900}, FINGER, 180)],
     ids=["desktop", "phone", "narrow window", "small tablet"],
 )
 def test_room_is_kept_for_it(browser, address, viewport, touch, gap):
